@@ -227,7 +227,7 @@ fn rules_that_are_changed_during_a_run_hold_at_once() {
     // at a time.
     let site = site(move |target| {
         if target == "/drop/1" {
-            waiting.pass()
+            waiting.pass();
         }
     });
     let home = Home::new();
@@ -252,13 +252,25 @@ fn rules_that_are_changed_during_a_run_hold_at_once() {
     let version = hidden(&web.page("/p/p/rules"), "version").to_owned();
     let rules = [("version", version.as_str()), ("action.0", "deny"), ("regex.0", "/drop/(?:[2-9]|[0-9]{2})$")];
     assert_eq!(web.send("/p/p/rules", &rules).status, 303);
-    until("the rules are taken up", || log().contains("the settings were changed: 1 rules"));
+    until("the rules are taken up", || log().contains("the settings were changed: rules (1 now)"));
     let outside = || {
         let found = web.get("/p/p/pages?kind=OUTSIDE", "application/json").json();
         let items = found["pages"].as_array().unwrap().clone();
         items.iter().filter(|page| page["why"] == "rule").count()
     };
     until("the queue is judged again", || outside() == 29);
+    let mut settings = web.settings();
+    settings.0["frontier"]["delay"] = "20ms".into();
+    settings.0["limits"]["schedule"] = json!([{"days": "all", "from": "00:00", "to": "24:00", "rate": "0"}]);
+    let saved = web.put("application/json", Some(&settings.1), &settings.0.to_string());
+    assert_eq!(saved.status, 200, "{saved:?}");
+    until("delay and limits are taken up", || log().contains("were changed: delay 20ms, limits (1 now)"));
+    let live = || web.get("/p/p/runs/1/live", "application/json").json();
+    until("the run pauses", || live()["speed"]["schedule"].is_string());
+    settings.0["limits"]["schedule"] = json!([]);
+    let now = saved.header("etag").unwrap();
+    assert_eq!(web.put("application/json", Some(now), &settings.0.to_string()).status, 200);
+    until("the pause is over", || live()["speed"]["schedule"].is_null());
     assert!(web.page("/p/p/runs/1/live").contains("/p/p/rules"), "the live page does not lead to the rules");
     barrier.open();
     until("the run ends", || log().contains("done: "));

@@ -135,7 +135,7 @@ impl LiveState {
         if rules != (&self.kept.scope.rules, self.kept.scope.default) {
             (self.current.scope.rules, self.current.scope.default) = (now.scope.rules.clone(), now.scope.default);
             self.apply_rules(parts)?;
-            news.push(format!("{} rules", now.scope.rules.len()));
+            news.push(format!("rules ({} now)", now.scope.rules.len()));
         }
         if now.frontier.delay != self.kept.frontier.delay {
             self.current.frontier.delay = now.frontier.delay;
@@ -148,7 +148,7 @@ impl LiveState {
             // As many as can be had: those that are open stay.
             let _ = raise_open_files(schedule.most_connections() as u64);
             parts.governor.set_schedule(schedule);
-            news.push(format!("{} limits", now.limits.schedule.len()));
+            news.push(format!("limits ({} now)", now.limits.schedule.len()));
         }
         self.kept = now;
         parts.errand.shared.wake.notify_one();

@@ -132,8 +132,8 @@ mod tests {
     #[test]
     fn a_list_is_begun_and_one_written_on_a_line_is_changed_as_well() {
         for text in [
-            "[track] # how\nbudget = '100/day'\n",
-            "[track]\ncompare = []\nbudget = '1/day' # few\n",
+            "[track] # how\nbudget = '100/d'\n",
+            "[track]\ncompare = []\nbudget = '1/d' # few\n",
             "# Nothing.\n",
             "track.compare = [{ match = 'a' }] # one\n",
         ] {

@@ -9,7 +9,7 @@ use super::Recorder;
 use super::replant::Replant;
 use hashbrown::HashSet;
 use orb_page::PageId;
-use orb_store::{QueuePlace, StoreError};
+use orb_store::{Batch, QueuePlace, StoreError};
 use std::time::Instant;
 
 /// The rules have changed.
@@ -34,36 +34,48 @@ impl Recorder {
         self.reevaluation = Some(Reevaluation { rules, after: PageId(0), text: change.text });
     }
 
-    /// Judges the next part of the pages, if there is something to judge.
+    /// Judges the next part of the pages, if there is something to judge. Until the last is judged,
+    /// the run is not over: pages may come in.
     pub(super) fn reevaluate(&mut self) -> Result<(), StoreError> {
-        let Some(mut going) = self.reevaluation.take() else { return Ok(()) };
+        if self.reevaluation.is_none() {
+            return Ok(());
+        }
         // What was fetched meanwhile is no longer queued.
         self.commit_all()?;
+        let Some(going) = &mut self.reevaluation else { return Ok(()) };
         match going.rules.next(&self.project, going.after, |_| true)? {
-            None => self.project.change_settings(self.rules.run, &going.text)?,
-            Some((mut batch, last)) => {
+            None => {
+                self.project.change_settings(self.rules.run, &going.text)?;
+                self.reevaluation = None;
+            }
+            Some((batch, last)) => {
                 going.after = last;
-                let aliases: HashSet<PageId> = batch.unaliased.drain(..).map(|(_, page)| page).collect();
-                batch.requeued.retain(|page| !aliases.contains(&page.page));
-                let places: Vec<QueuePlace> = batch.dropped.iter().map(|dropped| dropped.place).collect();
-                let taken = self.shared.frontier().withdraw(&places, self.clock.now());
-                batch.dropped.retain(|dropped| taken.contains(&dropped.place.page));
-                if !(batch.dropped.is_empty() && batch.requeued.is_empty()) {
-                    batch.requeued.iter().for_each(|page| _ = self.parked.remove(page.page.0));
-                    for dropped in &batch.dropped {
-                        self.parked.insert(dropped.place.page.0);
-                        self.counters.count_kind(dropped.kind);
-                    }
-                    self.pending.fed.extend(batch.requeued.iter().map(|page| page.host));
-                    self.pending.batch = batch;
-                    self.pending.since = Some(Instant::now());
-                    self.commit_all()?;
-                }
-                self.reevaluation = Some(going);
+                self.commit_judged(batch)?;
             }
         }
         self.note_pending();
         Ok(())
+    }
+
+    /// Commits what has left the queues, or entered them, by other rules.
+    fn commit_judged(&mut self, mut batch: Batch) -> Result<(), StoreError> {
+        let aliases: HashSet<PageId> = batch.unaliased.drain(..).map(|(_, page)| page).collect();
+        batch.requeued.retain(|page| !aliases.contains(&page.page));
+        let places: Vec<QueuePlace> = batch.dropped.iter().map(|dropped| dropped.place).collect();
+        let taken = self.shared.frontier().withdraw(&places, self.clock.now());
+        batch.dropped.retain(|dropped| taken.contains(&dropped.place.page));
+        if batch.dropped.is_empty() && batch.requeued.is_empty() {
+            return Ok(());
+        }
+        batch.requeued.iter().for_each(|page| _ = self.parked.remove(page.page.0));
+        for dropped in &batch.dropped {
+            self.parked.insert(dropped.place.page.0);
+            self.counters.count_kind(dropped.kind);
+        }
+        self.pending.fed.extend(batch.requeued.iter().map(|page| page.host));
+        self.pending.batch = batch;
+        self.pending.since = Some(Instant::now());
+        self.commit_all()
     }
 
     /// Tells the driver whether something is still to come of what was recorded.

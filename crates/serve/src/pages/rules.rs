@@ -193,7 +193,7 @@ async fn page(request: &AdmittedRequest, mut draft: RulesDraft) -> Handled {
         mode,
         implied: if only_allows { "denied" } else { "allowed" },
         verdict: answer.tried.as_ref().map(verdict).unwrap_or_default(),
-        loss: answer.loss.as_ref().map(|loss| told(loss)),
+        loss: answer.loss.as_ref().map(told),
         asked: draft.asked,
         answer: &answer,
     };
