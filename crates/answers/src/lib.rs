@@ -29,6 +29,7 @@ mod hosts;
 mod importance;
 pub mod index;
 mod inspect;
+mod intake;
 mod lines;
 mod links;
 mod log;
@@ -73,6 +74,7 @@ pub use inspect::{
     SessionReport, UrlIdentity, UrlSessionId, inspect_document, inspect_forms, inspect_robots, inspect_sessions,
     inspect_urls,
 };
+pub use intake::{CallSource, IntakeState, intake};
 pub use lines::{clip, grouped, harmless};
 pub use links::{LinkFilter, LinkTexts, LinksIn, link_history, link_texts, links_in, links_out, links_since};
 pub use log::{LogLine, RunLog, run_log};
@@ -105,7 +107,7 @@ pub use orb_index::{TextField, WordCount};
 pub use orb_store::{
     AckRow, AnchorRow, Cell, CheckCounts, CheckReport, Column, ColumnNote, Degrees, Finding, FlagTally, HealthKind,
     HealthRow, HostRow, ImageRow, LinkChange, LinkChangeRow, LinkRow, LinkValues, NewestRow, PageRow, QueryEnd,
-    ReportRow, RunCounters, Stats, TableNote, VisitRow,
+    ReportRow, RunCounters, SourceRecord, Stats, TableNote, VisitRow,
 };
 /// How an HTML page shows differences, and a foreign text.
 pub use orb_track::diff::html::{STYLE as DIFF_STYLE, escaped};

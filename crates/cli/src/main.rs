@@ -73,6 +73,7 @@ fn run(cli: &Cli) -> Result<(), CommandFailure> {
         Command::Export(a) => command::export::run(common, a),
         Command::Check(a) => command::check::run(common, a),
         Command::Plan(a) => command::plan::run(common, a),
+        Command::Intake(a) => command::intake::run(common, a),
         Command::Inspect(a) => command::inspect::run(common, a),
         Command::Project(a) => command::project::run(common, a),
         Command::User(a) => command::user::run(common, a),

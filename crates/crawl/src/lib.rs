@@ -10,6 +10,7 @@ mod due;
 mod error;
 mod hold;
 pub mod indexing;
+mod intake;
 pub mod outputs;
 mod read;
 mod record;

@@ -47,6 +47,7 @@ mod stream;
 #[cfg(test)]
 mod trial;
 mod view;
+mod whole;
 
 pub use error::ServeError;
 pub use exposition::Exposition;

@@ -16,8 +16,11 @@ use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use orb_answers::{AnswerError, ArchivedVersion, ContentExtent, ContentForm};
 use std::io::{self, Read};
 
-/// Media types that a browser shows and never runs.
-const INERT: &[&str] = &[
+/// The media types that content is sent as: of raw bytes, those that a browser shows and never
+/// runs, and one for all others.
+pub(crate) const SENT_AS: &[&str] = &[
+    "application/octet-stream",
+    "text/markdown",
     "application/json",
     "application/pdf",
     "image/avif",
@@ -146,7 +149,7 @@ async fn raw(request: &AdmittedRequest, version: &ArchivedVersion, part: Option<
         }
     });
     let mut response = Response::new(body);
-    let kind = version.mime.as_deref().filter(|mime| INERT.contains(mime)).unwrap_or("application/octet-stream");
+    let kind = version.mime.as_deref().filter(|mime| SENT_AS.contains(mime)).unwrap_or("application/octet-stream");
     let headers = response.headers_mut();
     headers.extend(HeaderValue::from_str(kind).ok().map(|kind| (header::CONTENT_TYPE, kind)));
     headers.insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));

@@ -9,7 +9,9 @@ mod content;
 mod contents;
 mod graph;
 pub(crate) mod health;
+mod intake;
 mod launches;
+mod listed_pages;
 mod pages;
 mod projects;
 pub(crate) mod runs;
@@ -27,9 +29,11 @@ use crate::routes::RouteRow;
 pub(crate) const FAMILY: &[&[RouteRow]] = &[
     contents::ROUTES,
     launches::ROUTES,
+    intake::ROUTES,
     projects::ROUTES,
     runs::ROUTES,
     changes::ROUTES,
+    listed_pages::ROUTES,
     pages::ROUTES,
     content::ROUTES,
     search::ROUTES,

@@ -13,7 +13,7 @@ mod live;
 mod log;
 mod log_in;
 mod me;
-mod new;
+pub(crate) mod new;
 mod pace;
 mod page;
 mod page_list;
