@@ -8,12 +8,13 @@ use harness::orb::{Home, PROJECT};
 use harness::script::{Script, absent, reply};
 use harness::served::{HttpReply, Served, add_user};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
 
 /// A site that was crawled, and whoever may do everything with it.
 struct Known {
@@ -30,6 +31,10 @@ fn html(title: &str, body: &str) -> Vec<u8> {
     reply("200 OK", "Content-Type: text/html\r\n", &page)
 }
 
+fn plain(text: &str) -> Vec<u8> {
+    reply("200 OK", "Content-Type: text/plain\r\n", text)
+}
+
 fn known() -> Known {
     let version = Arc::new(AtomicUsize::new(1));
     let now = Arc::clone(&version);
@@ -37,7 +42,8 @@ fn known() -> Known {
         "/" => html("Front", "<a href='/a'>alpha</a> <a href='/b'>beta</a> <a href='/gone'>gone</a>"),
         "/a" => html("Alpha", &format!("Weavers spin webs in version {}.", now.load(Ordering::SeqCst))),
         "/b" | "/hidden" | "/also" => html(&heard.target, "Always the same words."),
-        "/text" => reply("200 OK", "Content-Type: text/plain\r\n", "plain"),
+        "/0123456789abcdef.txt" | "/keys/mine.txt" => plain("0123456789abcdef\n"),
+        "/more-than-a-key.txt" => plain("more-than-a-key and more"),
         _ => absent(),
     });
     let home = Home::new();
@@ -208,6 +214,16 @@ fn pages_that_somebody_calls_for_are_visited_first_and_teach_whom_to_believe() {
     let state = known.get("/intake").json();
     assert_eq!((&state["waiting"], &state["sources"][1]["source"]), (&json!(0), &json!("editors")));
     assert_eq!((&state["sources"][0]["right"], &state["sources"][1]["wrong"]), (&json!(3), &json!(1)));
+    // A language model names pages of the collection, and nothing else.
+    let arguments = json!({"ids": [format!("{PROJECT}/1"), format!("{PROJECT}/2")]});
+    let message =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "visit", "arguments": arguments}});
+    let asked = known.send("POST /mcp", &[("Content-Type", "application/json")], &message.to_string()).json();
+    assert_eq!(
+        (&asked["result"]["isError"], &known.get("/intake").json()["waiting"]),
+        (&json!(false), &json!(2)),
+        "{asked}"
+    );
     let told = known.home.orb(&["stats", PROJECT]).expect(0).text().to_owned();
     assert!(told.contains("called by") && told.contains("editors"), "{told}");
 }
@@ -225,6 +241,140 @@ fn calls_survive_a_run_that_is_killed() {
     known.home.crawl(&[PROJECT]);
     assert_eq!(flags(&known, "/hidden"), [(2, "NEW".to_owned())]);
     assert_eq!(known.get("/intake").json()["waiting"], 0);
+}
+
+#[test]
+fn owners_name_changed_pages_by_indexnow_and_prove_that_they_are_theirs() {
+    let known = known();
+    let (port, key) = (known.site.port(), "0123456789abcdef");
+    let host = format!("127.0.0.1:{port}");
+    let get = |query: &str| known.served.get(&format!("/indexnow?{query}"), &[]).status;
+    let post = |body: Value| {
+        known.served.send("POST /indexnow", &[("Content-Type", "application/json; charset=utf-8")], &body.to_string())
+    };
+    let heard = || known.site.heard().len();
+    let before = heard();
+    let page = format!("url=http://{host}/a");
+    assert_eq!([get(""), get(&page), get("key=0123456789abcdef")], [400; 3]);
+    assert_eq!([get(&format!("{page}&key=short")), get(&format!("url=x&key={key}"))], [422; 2]);
+    assert_eq!(get(&format!("url=http://127.0.0.2/a&key={key}")), 422, "no project collects it");
+    assert_eq!(post(json!({"host": host, "key": key})).status, 400);
+    let elsewhere = post(json!({"host": host, "key": key, "urlList": ["http://127.0.0.2/"]}));
+    assert_eq!(elsewhere.status, 422, "{}", elsewhere.body);
+    assert_eq!(heard(), before, "nothing is fetched for any of these");
+    // A file without the key, or with more than it.
+    for wrong in ["fedcba9876543210", "more-than-a-key"] {
+        assert_eq!(get(&format!("{page}&key={wrong}")), 403, "{wrong}");
+    }
+    let (before, wrong) = (heard(), "fedcba9876543210");
+    assert_eq!((get(&format!("{page}&key={wrong}")), heard()), (403, before), "it is not looked for again");
+    assert_eq!(get(&format!("{page}&key={key}")), 200);
+    let before = heard();
+    let urls = [format!("http://{host}/hidden"), format!("http://{host}/b")];
+    assert_eq!(post(json!({"host": host, "key": key, "urlList": urls})).status, 200);
+    assert_eq!(heard(), before, "a proof is good for a day");
+    let place = format!("http://{host}/keys/mine.txt");
+    let below = |url: &str| post(json!({"host": host, "key": key, "keyLocation": place, "urlList": [url]})).status;
+    assert_eq!([below(&format!("http://{host}/b")), below(&format!("http://{host}/keys/b"))], [422, 200]);
+    let state = known.get("/intake").json();
+    assert_eq!((&state["waiting"], &state["sources"][0]["source"]), (&json!(4), &json!(format!("indexnow: {host}"))));
+    let many: Vec<String> = (0..9_997).map(|n| format!("http://{host}/{n}")).collect();
+    let full = post(json!({"host": host, "key": key, "urlList": many}));
+    assert_eq!((full.status, full.header("retry-after")), (429, Some("86400")), "too many for a day");
+    let answers: Vec<u16> = (0..60).map(|_| get("")).collect();
+    assert!(answers.iter().all(|status| *status == 400), "what is no request is not counted");
+    let answers: Vec<u16> = (0..60).map(|_| get(&format!("{page}&key=short"))).collect();
+    assert_eq!(answers.last(), Some(&429));
+}
+
+/// The fields of a form or a query.
+fn fields(text: &str) -> BTreeMap<String, String> {
+    url::form_urlencoded::parse(text.as_bytes()).into_owned().collect()
+}
+
+#[test]
+fn feeds_are_subscribed_to_and_what_their_hub_delivers_is_visited() {
+    // A site with a feed, and its hub beside it.
+    let (tell, asked) = mpsc::channel();
+    let tell = Mutex::new(tell);
+    let site = Script::serve(move |heard| {
+        let here = heard.field("host").unwrap_or_default().to_owned();
+        match heard.target.as_str() {
+            "/" => html("Front", "<a href='/news'>news</a> <a href='/a'>a</a>"),
+            "/news" => {
+                let feed = format!(
+                    "<feed xmlns='http://www.w3.org/2005/Atom'><title>News</title><id>urn:x</id>\
+                     <link rel='hub' href='http://{here}/hub'/><link rel='self' href='http://{here}/news'/></feed>"
+                );
+                reply("200 OK", "Content-Type: application/atom+xml\r\n", &feed)
+            }
+            "/hub" => {
+                tell.lock().unwrap().send(String::from_utf8(heard.body.clone()).unwrap()).unwrap();
+                reply("202 Accepted", "", "")
+            }
+            "/a" => html("A", "a"),
+            "/fresh" => html("Fresh", "fresh"),
+            _ => absent(),
+        }
+    });
+    let home = Home::new();
+    let file = home.beside("p.toml");
+    let here = format!("http://127.0.0.1:{}", site.port());
+    fs::write(&file, format!("seeds = ['{here}/']\nfrontier.delay = '0s'\n[scope]\nrules = [{{ deny = '/hub$' }}]\n"))
+        .unwrap();
+    home.crawl(&[file.to_str().unwrap()]);
+    let bad = home.orb(&["serve", "--public-url", "nowhere"]);
+    bad.expect(1);
+    let served = Served::start(&home, &["--public-url", "https://orb.test/base/"]);
+    let form = fields(&asked.recv_timeout(Duration::from_secs(60)).expect("the hub is asked"));
+    let topic = format!("{here}/news");
+    assert_eq!((form["hub.mode"].as_str(), form["hub.topic"].as_str()), ("subscribe", topic.as_str()));
+    assert!(form["hub.secret"].len() < 200 && form["hub.lease_seconds"].parse::<u32>().unwrap() > 86_400);
+    let path = form["hub.callback"].strip_prefix("https://orb.test/base").unwrap();
+    let name = [("Host", "orb.test")];
+    let ask = |path: &str, mode: &str, topic: &str| {
+        let query = url::form_urlencoded::Serializer::new(String::new())
+            .extend_pairs([
+                ("hub.mode", mode),
+                ("hub.topic", topic),
+                ("hub.challenge", "<b>1</b>"),
+                ("hub.lease_seconds", "864000"),
+            ])
+            .finish();
+        served.get(&format!("{path}?{query}"), &name)
+    };
+    for (path, mode, topic) in
+        [("/websub/other", "subscribe", &*topic), (path, "subscribe", "http://x.test/"), (path, "unsubscribe", &topic)]
+    {
+        assert_eq!(ask(path, mode, topic).status, 404, "{path} {mode} {topic}");
+    }
+    let news = format!(
+        "<rss version='2.0'><channel><title>News</title><link>{here}/</link><item><title>Fresh</title>\
+         <link>{here}/fresh</link></item><item><link>http://elsewhere.test/x</link></item></channel></rss>"
+    );
+    let deliver = |signature: &str| {
+        let kind = [("Content-Type", "application/rss+xml"), ("X-Hub-Signature", signature)];
+        served.send(&format!("POST {path}"), &[&name[..], &kind].concat(), &news).status
+    };
+    let signed = |way: &str| format!("{way}={}", judge::hub_signature(&form["hub.secret"], way, &news));
+    assert_eq!(deliver(&signed("sha256")), 202, "not confirmed yet: it is not believed");
+    let confirmed = ask(path, "subscribe", &topic);
+    assert_eq!((confirmed.status, confirmed.body.as_str()), (200, "<b>1</b>"));
+    assert!(confirmed.header("content-type").unwrap().starts_with("text/plain"));
+    for wrong in ["", "sha256=00", &signed("sha256").replace("sha256", "sha512")] {
+        assert_eq!(deliver(wrong), 202, "nobody learns what was wrong");
+    }
+    let waiting = || home.orb(&["intake", PROJECT, "--json"]).json();
+    assert_eq!(waiting()["waiting"], 0);
+    assert_eq!(deliver(&signed("sha1")), 202);
+    // It is read after the hub was answered.
+    let state = (0..600).map(|_| waiting()).find(|state| state["waiting"] != 0).expect("the delivery is read");
+    assert_eq!((&state["waiting"], &state["sources"][0]["source"]), (&json!(2), &json!("websub: 127.0.0.1")));
+    let before = site.heard().len();
+    home.crawl(&[PROJECT]);
+    assert!(site.heard().iter().skip(before).any(|heard| heard.target == "/fresh"));
+    assert_eq!(ask(path, "denied", &topic).status, 200);
+    assert_eq!(deliver(&signed("sha384")), 202);
 }
 
 #[test]

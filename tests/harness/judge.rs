@@ -245,6 +245,12 @@ pub(crate) fn openapi_operations(file: &Path) -> BTreeSet<String> {
     ask("python", [script.as_path(), file]).lines().map(str::to_owned).collect()
 }
 
+/// The signature of a hub, in hexadecimal.
+pub(crate) fn hub_signature(secret: &str, way: &str, body: &str) -> String {
+    let sign = "import hmac, sys; print(hmac.new(sys.argv[1].encode(), sys.argv[3].encode(), sys.argv[2]).hexdigest())";
+    ask("python", ["-c", sign, secret, way, body]).trim().to_owned()
+}
+
 /// Asserts that schemathesis finds nothing to complain about in an API, as whoever has this token.
 pub(crate) fn schemathesis(server: &str, token: &str) {
     let scratch = tempfile::tempdir().unwrap();

@@ -26,6 +26,7 @@ mod graph;
 mod guard;
 mod health;
 mod hosts;
+mod hubs;
 mod importance;
 pub mod index;
 mod inspect;
@@ -68,6 +69,7 @@ pub use graph::{
 pub use guard::expects_panic;
 pub use health::{Health, HealthCount, HealthPart, HealthRows, HealthWish, Severity, health, health_rows};
 pub use hosts::{HostList, ListedHost, host, hosts};
+pub use hubs::{FeedHub, hubs};
 pub use index::{IndexStatus, index_status};
 pub use inspect::{
     FoundSessionId, InspectedDocument, InspectedImage, InspectedLink, InspectedUrl, PageForms, RobotsVerdict,

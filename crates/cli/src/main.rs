@@ -10,7 +10,6 @@ mod command;
 mod failure;
 mod live;
 mod meter;
-mod metrics;
 mod out;
 #[cfg(test)]
 mod reference;

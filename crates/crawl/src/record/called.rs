@@ -2,8 +2,9 @@
 
 use super::{MAX_ROWS, Recorder};
 use crate::read::out_of_scope;
+use orb_frontier::{Order, rank};
 use orb_page::{Discovered, HostId, PageId, PageKind, SkipReason, UrlKey, Verdict};
-use orb_store::{Admission, Requeued, StoreError};
+use orb_store::{Admission, MOST_CALLS, Requeued, StoreError};
 use orb_urls::{Address, Judgement};
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,6 +12,14 @@ use std::time::Instant;
 /// Links from a seed to a page that somebody called for. It is none itself: seeds are visited by
 /// every run, and what is around them is in scope.
 const DEPTH: u32 = 1;
+
+/// Gives a page that an earlier run was called to its usual place in its queue. Only calls and
+/// seeds have ranks as small as theirs.
+pub(super) fn forget(order: Order, page: &mut Requeued) {
+    if page.depth > 0 && page.rank < MOST_CALLS as u64 {
+        page.rank = rank(order, page.depth, page.page, 0.5);
+    }
+}
 
 impl Recorder {
     /// Queues pages that somebody called for before all others of their hosts, in this order. What
