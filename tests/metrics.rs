@@ -5,60 +5,47 @@ mod harness;
 
 use harness::judge::{Family, prometheus};
 use harness::orb::{Home, PROJECT, Running, crawling};
-use harness::until;
+use harness::served::{Served, add_user};
 use harness::web::World;
+use harness::{root, until};
 use orb_testweb::Spec;
 use rustix::process::Signal;
-use std::io::{Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
-use std::time::Duration;
+use std::collections::BTreeSet;
+use std::fs;
 
-/// A slow crawl with a metrics endpoint.
+/// A slow crawl, and a server that tells how it goes.
 struct Watched {
     _world: World,
     home: Home,
     running: Running,
-    port: u16,
+    served: Served,
+    bearer: String,
 }
 
 impl Watched {
     fn start() -> Self {
         let world = World::new(Spec { hosts: 3, pages_per_host: 400, ..Spec::default() });
         let home = Home::new();
-        let port = free_port();
-        let number = port.to_string();
-        let args = world.args(&["--scope", "any", "--delay", "20ms", "--metrics", &number]);
-        let running = home.start(&crawling(&args), &[]);
-        let watched = Self { _world: world, home, running, port };
-        until("it can be asked", || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok());
-        watched
-    }
-
-    /// The complete response to these bytes.
-    fn ask(&self, request: &str) -> String {
-        let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, self.port)).unwrap();
-        stream.write_all(request.as_bytes()).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+        let running = home.start(&crawling(&world.args(&["--scope", "any", "--delay", "20ms"])), &[]);
+        until("the run has begun", || home.path().join(PROJECT).join("runs/1/why.json").exists());
+        add_user(&home, "ann", &[]);
+        home.orb(&["user", "grant", "ann", PROJECT, "read"]).expect(0);
+        let token = home.orb(&["user", "token", "ann", "--json", "--scope", "read"]).json();
+        let bearer = format!("Bearer {}", token["token"].as_str().unwrap());
+        let served = Served::start(&home, &[]);
+        Self { _world: world, home, running, served, bearer }
     }
 
     fn page(&self) -> String {
-        let answer = self.ask("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
-        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-        assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
-        assert!(head.contains("Content-Type: text/plain; version=0.0.4"), "{head}");
-        assert!(head.contains(&format!("Content-Length: {}", body.len())), "{head}");
-        body.to_owned()
+        let page = self.served.get("/metrics", &[("Authorization", &self.bearer)]);
+        assert_eq!(page.status, 200, "{}", page.body);
+        assert!(page.header("content-type").unwrap().starts_with("text/plain; version=0.0.4"));
+        page.body
     }
 
     fn families(&self) -> Vec<Family> {
         prometheus(&self.page(), &self.home.beside("metrics.txt"))
     }
-}
-
-fn free_port() -> u16 {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
 }
 
 #[track_caller]
@@ -76,8 +63,14 @@ fn value(family: &Family, sample: &str, label: (&str, &str)) -> f64 {
 #[test]
 fn prometheus_reads_everything_and_counters_only_grow() {
     let watched = Watched::start();
-    until("pages were committed", || !watched.page().contains("orb_pages_total{kind=\"html\"} 0"));
-    until("the run was looked at", || watched.page().contains("orb_connections_limit 128"));
+    until("pages were committed", || {
+        let page = watched.page();
+        let waits = |line: &str| line.starts_with("orb_idle_seconds_total{project=\"p\",reason=\"delay\"}");
+        page.lines().any(|line| waits(line) && !line.ends_with("} 0"))
+            && page.contains("orb_connections_limit{project=\"p\"} 128")
+            && !page.contains("orb_pages_total{project=\"p\",kind=\"html\"} 0")
+            && !page.contains("orb_stage_duration_seconds_count{project=\"p\",stage=\"index\"} 0")
+    });
     let first = watched.families();
     for f in &first {
         assert!(f.help.ends_with('.') && ["counter", "gauge", "histogram"].contains(&f.kind.as_str()), "{f:?}");
@@ -94,18 +87,24 @@ fn prometheus_reads_everything_and_counters_only_grow() {
         ("orb_known_urls", "gauge"),
         ("orb_idle_seconds", "counter"),
         ("orb_stage_duration_seconds", "histogram"),
+        ("orb_run_resident_memory_bytes", "gauge"),
+        ("orb_run_cpu_seconds", "counter"),
         ("process_resident_memory_bytes", "gauge"),
-        ("process_cpu_seconds", "counter"),
     ] {
         assert_eq!(family(&first, name).kind, kind, "{name}");
     }
     assert!(value(family(&first, "orb_idle_seconds"), "orb_idle_seconds_total", ("reason", "delay")) > 0.0);
-    assert!(family(&first, "process_resident_memory_bytes").samples[0].2 > 1e6);
+    assert!(family(&first, "orb_run_resident_memory_bytes").samples[0].2 > 1e6);
     let before = value(family(&first, "orb_pages"), "orb_pages_total", ("kind", "html"));
     until("more pages were committed", || {
-        !watched.page().contains(&format!("orb_pages_total{{kind=\"html\"}} {before}\n"))
+        !watched.page().contains(&format!("orb_pages_total{{project=\"p\",kind=\"html\"}} {before}\n"))
     });
     grown(&first, &watched.families());
+    watched.running.signal(Signal::TERM);
+    let Watched { running, served, bearer, .. } = watched;
+    running.finish().expect(130);
+    let page = served.get("/metrics", &[("Authorization", &bearer)]).body;
+    assert!(page.contains("orb_project_running{project=\"p\"} 0") && !page.contains("orb_queued_pages{"), "{page}");
 }
 
 /// Panics if a counter or bucket shrank, or if buckets do not add up.
@@ -129,47 +128,16 @@ fn grown(first: &[Family], second: &[Family]) {
 }
 
 #[test]
-fn only_metrics_are_served_and_nobody_can_hold_them_up() {
-    let watched = Watched::start();
-    assert!(watched.ask("GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
-    assert!(watched.ask("GET /../crawl.db HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
-    assert!(watched.ask("DELETE /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405 "));
-    let head = watched.ask("HEAD /metrics HTTP/1.1\r\n\r\n");
-    assert!(head.starts_with("HTTP/1.1 200 ") && head.ends_with("\r\n\r\n"), "{head}");
-    // More silent clients than are served at once: they are disconnected, and others are served.
-    let connect = || TcpStream::connect((Ipv4Addr::LOCALHOST, watched.port)).unwrap();
-    let silent: Vec<TcpStream> = (0..30).map(|_| connect()).collect();
-    let answers = || {
-        let mut stream = connect();
-        stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
-        let mut answer = [0; 12];
-        stream.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").and_then(|()| stream.read_exact(&mut answer)).is_ok()
-    };
-    until("the silent ones were let go", answers);
-    drop(silent);
-    // An endless request head is not read to its end.
-    let mut flood = connect();
-    let line = [b'x'; 4_096];
-    until("it stops listening", || flood.write_all(&line).is_err());
-    watched.page();
-    // And the crawl was not affected.
-    watched.running.signal(Signal::TERM);
-    watched.running.finish().expect(130);
-}
-
-#[test]
-fn an_address_that_cannot_be_had_is_told_before_anything_is_done() {
-    let world = World::new(Spec { hosts: 1, pages_per_host: 2, cross_host_links: 0.0, ..Spec::default() });
-    let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let port = taken.local_addr().unwrap().port().to_string();
-    let home = Home::new();
-    let ask = |address: &str| home.orb(&crawling(&world.args(&["--metrics", address])));
-    let complaint = ask(&port);
-    assert!(complaint.complaint(1).contains(&format!("cannot serve metrics on 127.0.0.1:{port}")), "{complaint}");
-    for wrong in ["nowhere", "99999", "1.2.3.4", ""] {
-        let complaint = ask(wrong);
-        assert!(complaint.complaint(2).contains("is not an address for --metrics"), "{complaint}");
+fn the_dashboard_shows_metrics_that_there_are() {
+    let text = fs::read_to_string(root().join("docs/grafana.json")).unwrap();
+    let dashboard: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(dashboard["panels"].as_array().unwrap().len() > 8);
+    let manual = fs::read_to_string(root().join("docs/monitoring.md")).unwrap();
+    let word = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
+    let names: BTreeSet<&str> = text.split(word).filter(|name| name.starts_with("orb_")).collect();
+    assert!(names.len() > 10, "{names:?}");
+    for name in names {
+        let plain = name.trim_end_matches("_bucket");
+        assert!(manual.contains(&format!("`{plain}`")), "docs/monitoring.md does not list {name}");
     }
-    assert!(!home.path().join(PROJECT).exists(), "nothing was begun");
-    assert_eq!(world.server.counters().requests, 0);
 }

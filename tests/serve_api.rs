@@ -328,12 +328,12 @@ fn language_models_ask_by_both_ways_through_the_official_client() {
     for heard in &heard {
         let names: Vec<_> =
             heard["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-        let all = "projects search fetch changes diff versions links top health sql status";
+        let all = "projects search fetch changes diff versions links top health sql status visit";
         assert_eq!(names.join(" "), all);
         for tool in heard["tools"].as_array().unwrap() {
             assert_eq!(
                 tool["annotations"]["read_only_hint"].as_bool().or(tool["annotations"]["readOnlyHint"].as_bool()),
-                Some(true),
+                Some(tool["name"] != "visit"),
                 "{tool}"
             );
         }
@@ -353,9 +353,11 @@ fn language_models_ask_by_both_ways_through_the_official_client() {
     assert_eq!(narrow["tools"], heard[0]["tools"]);
     let bearer = format!("Bearer {}", token(&asked.home, &["read"]));
     let fields = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
-    for (name, arguments) in
-        [("fetch", json!({"id": format!("{PROJECT}/{a}")})), ("sql", json!({"project": PROJECT, "query": "SELECT 1"}))]
-    {
+    for (name, arguments) in [
+        ("fetch", json!({"id": format!("{PROJECT}/{a}")})),
+        ("sql", json!({"project": PROJECT, "query": "SELECT 1"})),
+        ("visit", json!({"ids": [format!("{PROJECT}/{a}")]})),
+    ] {
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}});
         let refused = asked.served.send("POST /mcp", &fields, &message.to_string()).json();
         assert_eq!(refused["result"]["isError"], true, "{refused}");

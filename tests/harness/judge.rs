@@ -245,6 +245,24 @@ pub(crate) fn openapi_operations(file: &Path) -> BTreeSet<String> {
     ask("python", [script.as_path(), file]).lines().map(str::to_owned).collect()
 }
 
+/// The signature of a hub, in hexadecimal.
+pub(crate) fn hub_signature(secret: &str, way: &str, body: &str) -> String {
+    let sign = "import hmac, sys; print(hmac.new(sys.argv[1].encode(), sys.argv[3].encode(), sys.argv[2]).hexdigest())";
+    ask("python", ["-c", sign, secret, way, body]).trim().to_owned()
+}
+
+/// Asserts that schemathesis finds nothing to complain about in an API, as whoever has this token.
+pub(crate) fn schemathesis(server: &str, token: &str) {
+    let scratch = tempfile::tempdir().unwrap();
+    let mut command = Command::new(judge("st"));
+    command.arg("--config-file").arg(root().join("tests/judges/schemathesis.toml"));
+    command.args(["run", &format!("{server}/openapi.json"), "--header", &format!("Authorization: Bearer {token}")]);
+    command.args(["--phases", "examples,coverage,fuzzing", "--max-examples", "10", "--seed", "1", "--no-shrink"]);
+    command.args(["--generation-database", "none", "--continue-on-failure", "--warnings", "off", "--no-color"]);
+    command.env("PYTHONWARNINGS", "ignore").current_dir(scratch.path());
+    Running::start(command).finish().expect(0);
+}
+
 /// What the official client of the Model Context Protocol hears when it makes the calls in a file.
 pub(crate) fn assistant(calls: &Path, how: &[&str]) -> Value {
     let script = root().join("tests/judges/assistant.py");

@@ -27,9 +27,11 @@ mod graph;
 mod guard;
 mod health;
 mod hosts;
+mod hubs;
 mod importance;
 pub mod index;
 mod inspect;
+mod intake;
 mod lines;
 mod links;
 mod log;
@@ -71,12 +73,14 @@ pub use graph::{
 pub use guard::expects_panic;
 pub use health::{Health, HealthCount, HealthPart, HealthRows, HealthWish, Severity, health, health_rows};
 pub use hosts::{HostList, ListedHost, host, hosts};
+pub use hubs::{FeedHub, hubs};
 pub use index::{IndexStatus, index_status};
 pub use inspect::{
     FoundSessionId, InspectedDocument, InspectedImage, InspectedLink, InspectedUrl, PageForms, RobotsVerdict,
     SessionReport, UrlIdentity, UrlSessionId, archived_forms, inspect_document, inspect_forms, inspect_robots,
     inspect_sessions, inspect_urls,
 };
+pub use intake::{CallSource, IntakeState, intake};
 pub use lines::{clip, grouped, harmless};
 pub use links::{LinkFilter, LinkTexts, LinksIn, link_history, link_texts, links_in, links_out, links_since};
 pub use log::{LogLine, RunLog, run_log};
@@ -112,7 +116,7 @@ pub use orb_index::{TextField, WordCount};
 pub use orb_store::{
     AckRow, AnchorRow, Cell, CheckCounts, CheckReport, Column, ColumnNote, Degrees, Finding, FlagTally, HealthKind,
     HealthRow, HostRow, ImageRow, LinkChange, LinkChangeRow, LinkRow, LinkValues, NewestRow, PageRow, QueryEnd,
-    ReportRow, RunCounters, Stats, TableNote, VisitRow,
+    ReportRow, RunCounters, SourceRecord, Stats, TableNote, VisitRow,
 };
 /// How an HTML page shows differences, and a foreign text.
 pub use orb_track::diff::html::{STYLE as DIFF_STYLE, escaped};

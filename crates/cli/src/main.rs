@@ -10,7 +10,6 @@ mod command;
 mod failure;
 mod live;
 mod meter;
-mod metrics;
 mod out;
 #[cfg(test)]
 mod reference;
@@ -73,6 +72,7 @@ fn run(cli: &Cli) -> Result<(), CommandFailure> {
         Command::Export(a) => command::export::run(common, a),
         Command::Check(a) => command::check::run(common, a),
         Command::Plan(a) => command::plan::run(common, a),
+        Command::Intake(a) => command::intake::run(common, a),
         Command::Inspect(a) => command::inspect::run(common, a),
         Command::Project(a) => command::project::run(common, a),
         Command::User(a) => command::user::run(common, a),

@@ -15,6 +15,7 @@ use crate::drive::clock::SteadyClock;
 use crate::drive::way_out::WayOut;
 use crate::drive::{Driver, Errand};
 use crate::indexing::{Indexing, mark};
+use crate::intake::{self, CallTaker};
 use crate::live::{LiveParts, LiveSettings};
 use crate::read::desk::{ReadingDesk, spawn_readers};
 use crate::read::sessions::{MAX_HOSTS, Sessions};
@@ -23,7 +24,7 @@ use crate::scope::SharedScope;
 use crate::shared::{SharedState, Stop};
 use crate::steps::{Later, Roots, areas, walk};
 use crate::track::RevisitSelection;
-use crate::track::forecast::{choose, write_dues};
+use crate::track::forecast::{VisitAllowance, choose, write_dues};
 use crate::track::looks::Noises;
 use crate::watch::journal::Journal;
 use crate::watch::progress::{Pause, Progress};
@@ -147,7 +148,7 @@ impl Crawl {
         let journal = Journal::open(&dir, run.id)?;
         journal.log(&run.opening())?;
         let chronicle = Chronicle::open(&dir, run.id, config.bounds());
-        let chosen = choose_pages(&mut self.project, &self.settings, &run, self.choice)?;
+        let wanted = choose_pages(&mut self.project, &self.settings, &run, self.choice)?;
         let scene = RunSetup {
             config: &config,
             shared: &shared,
@@ -159,8 +160,11 @@ impl Crawl {
             dir: &dir,
         };
 
-        let (mut project, mut counters, state) = pass(self.project, &self.seeds, scene, &run, chosen.as_deref())?;
+        let (mut project, mut counters, state) = pass(self.project, &self.seeds, scene, &run, &wanted)?;
         drop(way_out);
+        if state != RunState::Stopped {
+            patiently(&shared, || Ok(intake::learn(&project, run.id)?))?;
+        }
         if let Some(budget) = self.settings.track.budget {
             patiently(&shared, || Ok(write_dues(&mut project, budget.a_day())?))?;
         }
@@ -200,23 +204,32 @@ impl Crawl {
         let open = last.state != RunStatus::Ended(RunState::Done)
             || self.project.queued() > 0
             || self.project.pages_of(&keys)?.contains(&None)
-            || self.settings.judges_otherwise(&last.settings);
+            || self.settings.judges_otherwise(&last.settings)
+            || intake::has_news(&self.project)?;
         let counters = RunCounters::of(&last.counters);
         let name = self.project.dir().name.clone();
         Ok((!open).then(|| Summary::new(name, last.id, last.kind, RunState::Done, counters)))
     }
 }
 
-/// The pages that a tracking run visits, in order; `None` for all. A resumed run keeps its original
-/// choice.
+/// What a run visits besides what it finds.
+struct WantedPages {
+    /// Pages that somebody called for, the first first.
+    called: Vec<Address>,
+    /// The known pages that a tracking run visits, in the order of their numbers; `None` for all.
+    chosen: Option<Vec<PageId>>,
+}
+
+/// Takes calls over and chooses the pages to revisit. A resumed run keeps its original choice.
 fn choose_pages(
     project: &mut Project,
     settings: &Settings,
     run: &CurrentRun,
     choice: RevisitSelection,
-) -> Result<Option<Vec<PageId>>, CrawlError> {
+) -> Result<WantedPages, CrawlError> {
+    let taker = CallTaker { run: run.id, kind: run.kind, urls: settings.urls, room: None };
     if run.kind == RunKind::Crawl {
-        return Ok(None);
+        return Ok(WantedPages { called: intake::take(project, taker)?, chosen: None });
     }
     let kept = project.choice(run.id)?.map(|text| RevisitSelection::of(&text));
     let choice = match kept {
@@ -231,7 +244,10 @@ fn choose_pages(
     let before = reader.runs()?.into_iter().find(|other| other.id != run.id);
     let now = Moment::now();
     let since = before.map_or(now, |before| before.started_at);
-    choose(&reader, choice, settings.track.budget.map(Pace::a_day), since, now)
+    let allowance = VisitAllowance::of(choice, settings.track.budget.map(Pace::a_day), since, now)?;
+    let called = intake::take(project, CallTaker { room: allowance.map(|allowance| allowance.room), ..taker })?;
+    let allowance = allowance.map(|allowance| allowance.without(called.len() as u64));
+    Ok(WantedPages { called, chosen: choose(&reader, choice, allowance, now)? })
 }
 
 /// The text index beside the crawl, if one is wanted.
@@ -264,7 +280,7 @@ fn pass(
     seeds: &[Address],
     scene: RunSetup<'_>,
     run: &CurrentRun,
-    chosen: Option<&[PageId]>,
+    wanted: &WantedPages,
 ) -> Result<(Project, RunCounters, RunState), CrawlError> {
     let RunSetup { config, shared, clock, .. } = scene;
     let mut so_far = run.counters.clone();
@@ -276,12 +292,14 @@ fn pass(
         for Roots { step, addresses } in &roots {
             recorder.plant(addresses, Some(*step))?;
         }
+        recorder.plant_called(&wanted.called)?;
         if run.kind == RunKind::Track {
             // Seeds are included: new pages are found from there.
-            let wanted = |known: &KnownPage| {
+            let chosen = wanted.chosen.as_deref();
+            let is_chosen = |known: &KnownPage| {
                 known.page.depth == 0 || chosen.is_none_or(|pages| pages.binary_search(&known.page.page).is_ok())
             };
-            recorder.plant_known(&config.read, &mut { wanted })?;
+            recorder.plant_known(&config.read, &mut { is_chosen })?;
         }
         recorder.plant_aliases()?;
         recorder.replant(config, run.settings_before.as_deref().unwrap_or_default(), &scene.live.text())?;

@@ -6,7 +6,7 @@
 //! sizes and rates are in [`units`], the hours of a shared line in `hours`, and when a project is
 //! due next in `timetable`. Which keys are the operator's is in `operator`. [`AskedProject`] says
 //! which project somebody means, [`create`] makes one, [`Draft`] is one being edited, and
-//! [`acknowledge`] records that its changes were seen. Nothing here crawls: what each part of a
+//! [`acknowledge`] records that its changes were seen, and [`call_for`] that pages should be visited. Nothing here crawls: what each part of a
 //! crawl makes of the settings is `orb_crawl`'s business.
 
 mod acknowledge;
@@ -18,6 +18,7 @@ mod error;
 mod examine;
 mod hours;
 mod index;
+mod intake;
 mod kept;
 mod list_rows;
 mod operator;
@@ -39,6 +40,7 @@ pub use error::ProjectError;
 pub use examine::Wrong;
 pub use hours::{Allowance, Hour, Hours, LimitSettings, Regime, Schedule, Weekdays};
 pub use index::{IndexSettings, SearchSettings};
+pub use intake::{CallAccount, RefusedCall, call_for, within_scope};
 pub use list_rows::RowEdit;
 pub use operator::{KEYS, KeyClass, key_class};
 pub use outputs::{FlagName, OutputSettings, WebhookSettings};

@@ -34,6 +34,14 @@ pub(crate) const DIFFS: &[(&str, DiffBy)] =
 const FLAGS: &[(&str, Flag)] =
     &[("NEW", Flag::New), ("SAM", Flag::Same), ("UPD", Flag::Updated), ("MIS", Flag::Missing), ("ERR", Flag::Error)];
 
+/// The names of choices.
+pub(crate) fn names<T>(choices: &[(&'static str, T)]) -> Vec<&'static str> {
+    choices.iter().map(|(name, _)| *name).collect()
+}
+
+/// A list of flags.
+pub(crate) const FLAG_LIST: &str = "^(NEW|SAM|UPD|MIS|ERR)(,(NEW|SAM|UPD|MIS|ERR))*$";
+
 /// What this name stands for; the first choice without a name.
 pub(crate) fn choose<T: Copy>(what: &str, name: Option<&str>, choices: &[(&str, T)]) -> Result<T, ProblemDetails> {
     let found = match name {

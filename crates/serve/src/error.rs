@@ -22,6 +22,12 @@ pub enum ServeError {
         /// The address.
         address: SocketAddr,
     },
+    /// Nobody would find us there.
+    #[error("'{url}' is not an address that others reach this server by; write it like https://orb.example")]
+    PublicUrl {
+        /// What was given.
+        url: String,
+    },
     /// Certificate or key cannot be used.
     #[error("cannot use the certificate {} with the key {}: {why}", certificate.display(), key.display())]
     Tls {

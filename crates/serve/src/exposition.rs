@@ -7,19 +7,19 @@ use std::fmt::{Display, Write as _};
 
 /// Metrics under construction.
 #[derive(Debug, Default)]
-pub struct Exposition {
+pub(crate) struct Exposition {
     text: String,
 }
 
 impl Exposition {
     /// Begins a metric of this kind, `counter`, `gauge` or `histogram`.
-    pub fn family(&mut self, name: &str, kind: &str, help: &str) {
+    pub(crate) fn family(&mut self, name: &str, kind: &str, help: &str) {
         // Writing to a string does not fail.
         let _ = write!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
     }
 
     /// Adds a value with its labels.
-    pub fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
+    pub(crate) fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
         self.text.push_str(name);
         for (i, (label, value)) in labels.iter().enumerate() {
             let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
@@ -29,13 +29,13 @@ impl Exposition {
     }
 
     /// A metric with one value.
-    pub fn alone(&mut self, name: &str, kind: &str, help: &str, value: impl Display) {
+    pub(crate) fn alone(&mut self, name: &str, kind: &str, help: &str, value: impl Display) {
         self.family(name, kind, help);
         self.sample(name, &[], value);
     }
 
     /// All of it.
-    pub fn text(self) -> String {
+    pub(crate) fn text(self) -> String {
         self.text
     }
 }

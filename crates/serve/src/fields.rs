@@ -22,8 +22,12 @@ impl FormFields {
 
     /// All fields of this name that are not empty.
     pub(crate) fn all<'a, 'n>(&'a self, name: &'n str) -> impl Iterator<Item = &'a str> + use<'a, 'n> {
-        let named = self.0.iter().filter(move |(field, _)| field == name);
-        named.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
+        self.every(name).filter(|value| !value.is_empty())
+    }
+
+    /// All fields of this name, without blanks around them.
+    pub(crate) fn every<'a, 'n>(&'a self, name: &'n str) -> impl Iterator<Item = &'a str> + use<'a, 'n> {
+        self.0.iter().filter(move |(field, _)| field == name).map(|(_, value)| value.trim())
     }
 
     /// The field of this name exactly as it was typed; empty if it is missing.

@@ -30,6 +30,7 @@ mod first;
 mod foreign;
 mod fragments;
 mod gate;
+mod keys;
 mod launch;
 mod list;
 mod mcp;
@@ -50,9 +51,10 @@ mod stream;
 #[cfg(test)]
 mod trial;
 mod view;
+mod websub;
+mod whole;
 
 pub use error::ServeError;
-pub use exposition::Exposition;
 pub use launch::Launch;
 pub use mcp::converse;
 pub use server::{ServeOptions, WebServer};

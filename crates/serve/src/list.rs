@@ -1,9 +1,9 @@
 //! How does the API return a part of a list?
 
 use crate::problem::{Handled, ProblemDetails};
-use crate::request::{AdmittedRequest, json};
+use crate::request::{AdmittedRequest, json, text_of, typed};
 use axum::response::Response;
-use http::header::{HeaderValue, LINK};
+use http::header::{ACCEPT, HeaderValue, LINK};
 use orb_answers::Window;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,6 +13,9 @@ const USUAL: usize = 100;
 
 /// The most rows of a list.
 const MOST: usize = 1_000;
+
+/// What a list of flat rows can be had as, besides JSON.
+pub(crate) const TABLES: &[&str] = &["application/x-ndjson", "text/csv"];
 
 /// A part of a list, and where the next part begins.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -36,6 +39,24 @@ impl<T: Serialize> ListPage<T> {
     /// The response, with a link to the next part.
     pub(crate) fn respond(&self, request: &AdmittedRequest) -> Handled {
         linked(request, json(self)?, self.next.as_deref())
+    }
+
+    /// The response as JSON, as a JSON object a line, or as CSV: what the request accepts. Rows
+    /// must be flat.
+    pub(crate) fn respond_as_asked(&self, request: &AdmittedRequest) -> Handled {
+        let failed = |e: &dyn std::fmt::Display| ProblemDetails::failed(e);
+        let accept = text_of(&request.parts.headers, &ACCEPT);
+        let response = if accept.contains("application/x-ndjson") {
+            let lines = self.items.iter().map(|row| serde_json::to_string(row).map(|line| line + "\n"));
+            typed("application/x-ndjson", lines.collect::<Result<String, _>>().map_err(|e| failed(&e))?)
+        } else if accept.contains("text/csv") {
+            let mut out = csv::Writer::from_writer(Vec::new());
+            self.items.iter().try_for_each(|row| out.serialize(row)).map_err(|e| failed(&e))?;
+            typed("text/csv; charset=utf-8", out.into_inner().map_err(|e| failed(&e))?)
+        } else {
+            json(self)?
+        };
+        linked(request, response, self.next.as_deref())
     }
 }
 

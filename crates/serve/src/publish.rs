@@ -18,8 +18,11 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-/// Media types that a browser shows and never runs.
-const INERT: &[&str] = &[
+/// The media types that content is sent as: of raw bytes, those that a browser shows and never
+/// runs, and one for all others.
+pub(crate) const SENT_AS: &[&str] = &[
+    "application/octet-stream",
+    "text/markdown",
     "application/json",
     "application/pdf",
     "image/avif",
@@ -127,7 +130,7 @@ async fn raw(request: &AdmittedRequest, version: &ArchivedVersion, part: Option<
     let bytes = request.work::<_, AnswerError, _>(move |_| read.raw()).await?;
     let (skip, length) = part.map_or((0, None), |(first, last)| (first, Some(last - first + 1)));
     let mut response = Response::new(sent(request, bytes, (skip, length.unwrap_or(u64::MAX))));
-    let kind = version.mime.as_deref().filter(|mime| INERT.contains(mime)).unwrap_or("application/octet-stream");
+    let kind = version.mime.as_deref().filter(|mime| SENT_AS.contains(mime)).unwrap_or("application/octet-stream");
     response.headers_mut().extend(HeaderValue::from_str(kind).ok().map(|kind| (header::CONTENT_TYPE, kind)));
     response.headers_mut().insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));
     mark_part(&mut response, part, version.length);

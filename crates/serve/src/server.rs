@@ -8,6 +8,7 @@ use crate::gate::{AllowedHosts, front};
 use crate::launch::{Launch, Launcher};
 use crate::scheduler::keep_schedule;
 use crate::state::AppState;
+use crate::websub::keep_subscriptions;
 use orb_crawl::{Stop, machine};
 use orb_project::Home;
 use std::net::{SocketAddr, TcpListener};
@@ -19,6 +20,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ServerConfig, crypto};
+use url::Url;
 
 /// What to serve, and where.
 #[derive(Clone, Debug)]
@@ -37,6 +39,8 @@ pub struct ServeOptions {
     pub launch: Launch,
     /// Whether an administrator may change settings that run programs, read files or reach inside.
     pub operator_keys: bool,
+    /// The address by which others reach this server, if hubs are to deliver feeds to it.
+    pub public_url: Option<String>,
     /// How many scheduled runs there may be at once; none are started with 0.
     pub scheduled_runs: usize,
 }
@@ -51,6 +55,7 @@ pub struct WebServer {
     close: watch::Sender<bool>,
     patience: Duration,
     scheduled_runs: usize,
+    public_url: Option<String>,
 }
 
 impl WebServer {
@@ -67,7 +72,10 @@ impl WebServer {
         let address = listener.local_addr().map_err(failed)?;
         // Answers wait for the disk as much as they compute.
         let desk = Desk::open(&options.home, (machine::cores() * 2).clamp(4, 16))?;
-        let hosts = AllowedHosts::new(address.ip(), &options.hosts);
+        let public_url = options.public_url.as_deref().map(public_address).transpose()?;
+        let public_host = public_url.as_ref().and_then(|url| url.host_str().map(str::to_owned));
+        let names: Vec<String> = options.hosts.iter().cloned().chain(public_host).collect();
+        let hosts = AllowedHosts::new(address.ip(), &names);
         let (close, closing) = watch::channel(false);
         let mut state = AppState::new(desk, hosts, tls.is_some(), closing);
         state.launcher = Launcher::new(Some(options.launch.clone()));
@@ -77,7 +85,8 @@ impl WebServer {
             state.first = FirstLink::new(secret, Instant::now());
         }
         let (patience, scheduled_runs) = (options.patience, options.scheduled_runs);
-        Ok(Self { listener, address, tls, state: Arc::new(state), first, close, patience, scheduled_runs })
+        let (state, public_url) = (Arc::new(state), public_url.map(String::from));
+        Ok(Self { listener, address, tls, state, first, close, patience, scheduled_runs, public_url })
     }
 
     /// Where it can be reached.
@@ -106,6 +115,9 @@ impl WebServer {
             if self.scheduled_runs > 0 {
                 tokio::spawn(keep_schedule(Arc::clone(&self.state), self.scheduled_runs));
             }
+            if let Some(public) = self.public_url {
+                tokio::spawn(keep_subscriptions(Arc::clone(&self.state), public));
+            }
             let accepting = tokio::spawn(accept((listener, self.tls), front(self.state), self.patience, closing));
             stop.asked().await;
             // Nobody listens any more if it has ended by itself.
@@ -114,6 +126,14 @@ impl WebServer {
             Ok(())
         })
     }
+}
+
+/// The address by which others reach a server.
+fn public_address(text: &str) -> Result<Url, ServeError> {
+    let wrong = || ServeError::PublicUrl { url: text.to_owned() };
+    let url = Url::parse(text).map_err(|_| wrong())?;
+    let is_plain = url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
+    if matches!(url.scheme(), "http" | "https") && url.has_host() && is_plain { Ok(url) } else { Err(wrong()) }
 }
 
 /// TLS with these files.

@@ -4,9 +4,11 @@ use crate::brake::Brake;
 use crate::desk::Desk;
 use crate::first::FirstLink;
 use crate::gate::AllowedHosts;
+use crate::keys::KeyBook;
 use crate::launch::Launcher;
 use crate::pulse::Pulse;
 use crate::repeats::Repeats;
+use crate::websub::Subscriptions;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::{Semaphore, watch};
@@ -33,6 +35,10 @@ pub(crate) struct AppState {
     pub(crate) first: FirstLink,
     /// Who starts runs.
     pub(crate) launcher: Launcher,
+    /// Which hosts have proved that they call for their own pages.
+    pub(crate) keys: Arc<KeyBook>,
+    /// Which feeds are delivered to us.
+    pub(crate) websub: Subscriptions,
     /// What was answered to requests that may come again.
     pub(crate) repeats: Repeats,
     /// Whether an administrator may change settings that run programs, read files or reach inside.
@@ -64,6 +70,8 @@ impl AppState {
             brake: Brake::default(),
             first: FirstLink::default(),
             launcher: Launcher::new(None),
+            keys: Arc::default(),
+            websub: Subscriptions::default(),
             repeats: Repeats::default(),
             operator_keys: false,
             hosts,

@@ -156,10 +156,6 @@ pub(crate) struct CrawlArgs {
     /// Retries after a transient failure [default: 2]
     #[arg(long, value_name = "N")]
     pub(crate) retries: Option<u32>,
-    /// Serve Prometheus metrics at http://ADDR/metrics; a port alone listens on the loopback
-    /// interface
-    #[arg(long, value_name = "ADDR")]
-    pub(crate) metrics: Option<String>,
     /// Threads that parse pages [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_024))]
     pub(crate) workers: Option<u32>,

@@ -123,6 +123,8 @@ pub(crate) enum Command {
     Check(ProjectArgs),
     /// Estimate disk, time and memory of a crawl
     Plan(crate::command::plan::PlanArgs),
+    /// Have pages visited by the next run, before all others; or show what waits
+    Intake(crate::command::intake::IntakeArgs),
     /// Inspect a URL, robots.txt, document, form or list of session ids without crawling
     Inspect(InspectArgs),
     /// List, create, show, edit and remove projects

@@ -3,27 +3,24 @@
 use crate::args::{Common, CrawlArgs, OrderArg, Render, ScopeName};
 use crate::failure::{CommandFailure, complain};
 use crate::live::Display;
-use crate::{metrics, out, signals};
-use anyhow::Context as _;
+use crate::{out, signals};
 use orb_crawl::{CrawlError, CrawlRequest, Summary, why_unreached};
 use orb_page::{RunKind, RunState};
 use orb_project::{AskedProject, Home, OrderName, Settings};
 use orb_urls::Address;
 use orb_urls::scope::Mode;
 use std::io::Write as _;
-use std::net::TcpListener;
 use std::sync::Arc;
 
 pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), CommandFailure> {
     if matches!(args.render, Some(Render::Auto | Render::Always)) {
         return Err(CommandFailure::Usage("this version does not render pages; leave out --render".into()));
     }
-    let metrics = args.metrics.as_deref().map(metrics::listen).transpose()?;
     let is_new = !common.home.exists();
     let home = Home::open(&common.home)?;
     let begun = request(&home, args).and_then(|request| {
         let seed = request.seeds.first().map(Address::to_string).unwrap_or_default();
-        Ok((seed, crawl(common, &home, request, metrics)?))
+        Ok((seed, crawl(common, &home, request)?))
     });
     let (seed, summary) = match begun {
         Err(refused) if is_new => {
@@ -37,20 +34,12 @@ pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), CommandFailur
 }
 
 /// Crawls and shows progress. A refused request leaves nothing behind.
-pub(crate) fn crawl(
-    common: &Common,
-    home: &Home,
-    request: CrawlRequest,
-    metrics: Option<TcpListener>,
-) -> Result<Summary, CommandFailure> {
+pub(crate) fn crawl(common: &Common, home: &Home, request: CrawlRequest) -> Result<Summary, CommandFailure> {
     let opened = request.open(home, &|name: &str| std::env::var(name).ok()).map_err(|e| match e {
         CrawlError::Store(e) => CommandFailure::from(e),
         other => other.into(),
     })?;
     let _listening = signals::watch(Arc::clone(opened.stop()))?;
-    if let Some(listener) = metrics {
-        metrics::serve(listener, opened.name(), Arc::clone(opened.progress())).context("cannot serve metrics")?;
-    }
     let display = Display::start(common, &opened);
     let result = opened.run();
     display.finish();

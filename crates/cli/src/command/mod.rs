@@ -13,6 +13,7 @@ pub(crate) mod graph;
 pub(crate) mod health;
 pub(crate) mod index;
 pub(crate) mod inspect;
+pub(crate) mod intake;
 pub(crate) mod links;
 pub(crate) mod mcp;
 pub(crate) mod plan;

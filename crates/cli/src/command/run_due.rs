@@ -79,7 +79,7 @@ fn one_run(common: &Common, home: &Home, next: &DueProject) -> Result<Summary, C
     if next.kind == RunKind::Track {
         may_begin(&project, &settings)?;
     }
-    let summary = crawl::crawl(common, home, request, None)?;
+    let summary = crawl::crawl(common, home, request)?;
     if next.kind == RunKind::Track {
         deliver::after_run(common, &project, &settings)?;
     }

@@ -35,6 +35,10 @@ pub(crate) struct ServeArgs {
     /// private addresses
     #[arg(long)]
     operator_keys: bool,
+    /// The address by which others reach this server, such as https://orb.example; feeds that
+    /// offer it (WebSub) are then delivered instead of being asked for
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
     /// How many scheduled runs to have at once; what is due beyond that waits
     #[arg(long, value_name = "N", default_value_t = 1)]
     runs: usize,
@@ -53,6 +57,7 @@ impl ServeArgs {
             tls_key: None,
             patience: HumanDuration(std::time::Duration::from_secs(20)),
             operator_keys: true,
+            public_url: None,
             runs: 1,
             no_schedule: true,
         }
@@ -80,6 +85,7 @@ pub(crate) fn run(common: &Common, args: &ServeArgs) -> Result<(), CommandFailur
         patience: args.patience.0,
         launch: launch(common)?,
         operator_keys: args.operator_keys,
+        public_url: args.public_url.clone(),
         scheduled_runs: if args.no_schedule { 0 } else { args.runs },
     };
     let server = WebServer::bind(&options)?;

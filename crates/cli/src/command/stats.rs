@@ -12,7 +12,8 @@ use orb_answers::Column;
 use std::io::Write as _;
 
 pub(crate) fn run(common: &Common, args: &ProjectArgs) -> Result<(), CommandFailure> {
-    let stats = orb_answers::stats(&open(common, &args.project)?)?;
+    let collection = open(common, &args.project)?;
+    let (project, stats) = (collection.project().clone(), orb_answers::stats(&collection)?);
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &stats)?;
@@ -32,6 +33,11 @@ pub(crate) fn run(common: &Common, args: &ProjectArgs) -> Result<(), CommandFail
             let state = if rule.state == "believed" { "" } else { ", withdrawn" };
             writeln!(stdout, "  {}: {withheld} withheld, {tested} tested{state}", rule.rule)?;
         }
+    }
+    let called = orb_answers::intake(&project)?;
+    if !called.sources.is_empty() {
+        writeln!(stdout)?;
+        super::intake::sources(&mut stdout, &called)?;
     }
     Ok(stdout.flush()?)
 }

@@ -4,7 +4,7 @@ use super::crawl;
 use super::deliver;
 use crate::args::{Common, TrackArgs};
 use crate::failure::CommandFailure;
-use crate::{metrics, out};
+use crate::out;
 use orb_answers::RunCounters;
 use orb_crawl::track::RevisitSelection;
 use orb_crawl::{CrawlRequest, may_begin};
@@ -16,14 +16,13 @@ pub(crate) fn run(common: &Common, args: &TrackArgs) -> Result<(), CommandFailur
     if args.simulate {
         return super::simulate::run(common, args);
     }
-    let metrics = args.crawl.metrics.as_deref().map(metrics::listen).transpose()?;
     let home = Home::open(&common.home)?;
     let request = CrawlRequest { kind: RunKind::Track, choice: choice(args), ..crawl::request(&home, &args.crawl)? };
     let project = home.find(&request.name)?;
     may_begin(&project, &request.settings)?;
     let settings = request.settings.clone();
     let seed = request.seeds.first().map(ToString::to_string).unwrap_or_default();
-    let summary = crawl::crawl(common, &home, request, metrics)?;
+    let summary = crawl::crawl(common, &home, request)?;
     crawl::finish(common, &summary)?;
     crawl::reached(&home, &summary, &seed)?;
     deliver::after_run(common, &project, &settings)?;

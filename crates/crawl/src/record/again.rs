@@ -1,6 +1,6 @@
 //! Which pages does a tracking run visit, and what happens to those it may not?
 
-use super::Recorder;
+use super::{Recorder, called};
 use crate::read::ReadRules;
 use orb_page::{DiscoveredLink, Flag, Moment, PageId, PageKind, Verdict, Visit};
 use orb_store::{DroppedPage, KnownPage, QueuePlace, Requeued, StoreError};
@@ -26,6 +26,7 @@ impl Recorder {
             let Some(last) = last else { return Ok(()) };
             after = last;
             known.retain(|page| belongs(rules, &page.page) && wanted(page));
+            known.iter_mut().for_each(|page| called::forget(self.rules.order, &mut page.page));
             if known.is_empty() {
                 continue;
             }

@@ -8,6 +8,7 @@
 mod admit;
 mod again;
 mod aliases;
+mod called;
 mod facts;
 pub(crate) mod live;
 pub(crate) mod replant;

@@ -178,29 +178,54 @@ impl Sample {
     }
 }
 
-/// The pages to visit now, in order; `None` for all of them. `since` is when the previous run
-/// began.
+/// How many visits a tracking run may make to known pages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct VisitAllowance {
+    /// In this run.
+    pub(crate) room: u64,
+    /// In the long run.
+    visits_a_day: f64,
+}
+
+impl VisitAllowance {
+    /// What a choice allows; `None` if it is everything. `since` is when the previous run began.
+    pub(crate) fn of(
+        choice: RevisitSelection,
+        budget: Option<f64>,
+        since: Moment,
+        now: Moment,
+    ) -> Result<Option<Self>, CrawlError> {
+        let days = days_between(since, now).max(SHORTEST);
+        let (room, visits_a_day) = match (choice, budget) {
+            (RevisitSelection::All, _) => return Ok(None),
+            (RevisitSelection::Best(n), _) => (n as f64, n as f64 / days),
+            (RevisitSelection::Due, Some(budget)) => ((budget * days).ceil(), budget),
+            (RevisitSelection::Due, None) => {
+                let what = "what is due depends on the budget: [track] budget = \"5000/d\" in the project's file, \
+                            or --budget N";
+                return Err(CrawlError::Setting(what.to_owned()));
+            }
+        };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+        Ok(Some(Self { room: room.clamp(0.0, 1e9) as u64, visits_a_day }))
+    }
+
+    /// What is left after so many visits.
+    pub(crate) fn without(self, visits: u64) -> Self {
+        Self { room: self.room.saturating_sub(visits), ..self }
+    }
+}
+
+/// The pages to visit now, in order; `None` for all of them.
 pub(crate) fn choose(
     reader: &CatalogueReader,
     choice: RevisitSelection,
-    budget: Option<f64>,
-    since: Moment,
+    allowance: Option<VisitAllowance>,
     now: Moment,
 ) -> Result<Option<Vec<PageId>>, CrawlError> {
-    let days = days_between(since, now).max(SHORTEST);
-    let (room, visits_a_day) = match (choice, budget) {
-        (RevisitSelection::All, _) => return Ok(None),
-        (RevisitSelection::Best(n), _) => (n as f64, n as f64 / days),
-        (RevisitSelection::Due, Some(budget)) => ((budget * days).ceil(), budget),
-        (RevisitSelection::Due, None) => {
-            let what =
-                "what is due depends on the budget: [track] budget = \"5000/d\" in the project's file, or --budget N";
-            return Err(CrawlError::Setting(what.to_owned()));
-        }
-    };
+    let Some(VisitAllowance { room, visits_a_day }) = allowance else { return Ok(None) };
     let forecast = Forecast::of(reader, visits_a_day)?;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
-    let mut best = Best::new(room.clamp(0.0, 1e9) as usize);
+    let mut best = Best::new(usize::try_from(room).unwrap_or(usize::MAX));
     each_page(
         reader,
         |_, _| {},

@@ -16,9 +16,18 @@ pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
 )
 .shaped(RouteShape::gives::<ChangePage>().query(FIELDS))];
 
+/// A cursor, a run, or a moment.
+const AFTER: &str = "^([0-9]{1,15}|run:[0-9]{1,9}|20[0-9]{2}-\
+    ((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-9]))\
+    T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]Z)$";
+
 const FIELDS: &[AskedField] = &[
-    AskedField::text("after", "A cursor: `next` of the part before; or run:N, or a moment like 2026-11-15T06:30:00Z"),
-    AskedField::text("flag", "NEW, UPD, MIS or ERR; several with commas. All without a wish"),
+    AskedField::like(
+        "after",
+        AFTER,
+        "A cursor: `next` of the part before; or run:N, or a moment like 2026-11-15T06:30:00Z",
+    ),
+    AskedField::like("flag", choice::FLAG_LIST, "NEW, UPD, MIS or ERR; several with commas. All without a wish"),
     AskedField::number("limit", "Changes at most: 100 without a wish, never more than 1,000"),
 ];
 

@@ -3,7 +3,7 @@
 use crate::choice;
 use crate::openapi::{AskedField, RouteShape};
 use crate::problem::Handled;
-use crate::publish::publish;
+use crate::publish::{SENT_AS, publish};
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
 use orb_answers::content;
@@ -14,12 +14,16 @@ pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     |request| Box::pin(show(request)),
     "What a page said: its bytes, its text or Markdown",
 )
-.shaped(RouteShape::streams(&["application/octet-stream", "text/plain", "text/markdown"]).query(FIELDS))];
+.shaped(RouteShape::streams(SENT_AS).query(FIELDS))];
 
 const FIELDS: &[AskedField] = &[
     AskedField::number("run", "The run that saw it; the latest without a wish"),
-    AskedField::text("as", "raw (the default), text or markdown"),
-    AskedField::text("extent", "main (the default) or whole, of text and Markdown"),
+    AskedField::one_of("as", || choice::names(choice::FORMS), "raw (the default), text or markdown"),
+    AskedField::one_of(
+        "extent",
+        || choice::names(choice::EXTENTS),
+        "main (the default) or whole, of text and Markdown",
+    ),
 ];
 
 async fn show(request: AdmittedRequest) -> Handled {

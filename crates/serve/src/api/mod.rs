@@ -10,7 +10,9 @@ mod contents;
 pub(crate) mod exports;
 pub(crate) mod graph;
 pub(crate) mod health;
+mod intake;
 mod launches;
+mod listed_pages;
 mod pages;
 mod projects;
 pub(crate) mod runs;
@@ -30,9 +32,11 @@ pub(crate) const FAMILY: &[&[RouteRow]] = &[
     contents::ROUTES,
     exports::ROUTES,
     launches::ROUTES,
+    intake::ROUTES,
     projects::ROUTES,
     runs::ROUTES,
     changes::ROUTES,
+    listed_pages::ROUTES,
     pages::ROUTES,
     content::ROUTES,
     search::ROUTES,

@@ -51,19 +51,22 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     .shaped(RouteShape::gives::<PageDiff<'static>>().or(&["text/x-diff"]).query(DIFF)),
 ];
 
-const LINKS: &[AskedField] = &[AskedField::text("direction", "out (the default) or in")];
+const LINKS: &[AskedField] = &[AskedField::one_of("direction", || choice::names(SIDES), "out (the default) or in")];
 
 const NEAR: &[AskedField] = &[
-    AskedField::text("direction", "both (the default), in or out"),
+    AskedField::one_of("direction", || choice::names(choice::DIRECTIONS), "both (the default), in or out"),
     AskedField::number("hops", "How many links away at most: 1 without a wish, never more than 6"),
 ];
 
 const DIFF: &[AskedField] = &[
     AskedField::number("from", "The run of the old version; the last that differs without a wish"),
     AskedField::number("to", "The run of the new version; the latest without a wish"),
-    AskedField::text("by", "text (the default), main or source"),
+    AskedField::one_of("by", || choice::names(choice::DIFFS), "text (the default), main or source"),
     AskedField::number("context", "Lines around a difference: 3 without a wish"),
 ];
+
+/// Which links of a page, and whether they are those to it.
+const SIDES: &[(&str, bool)] = &[("out", false), ("in", true)];
 
 /// Links that are shown with a page.
 const SHOWN_LINKS: u64 = 100;
@@ -96,7 +99,7 @@ async fn versions(request: AdmittedRequest) -> Handled {
 
 async fn links(request: AdmittedRequest) -> Handled {
     let (id, part) = (request.number("id")?, ListStretch::of(&request)?);
-    let is_in = choice::choose("direction", request.query().one("direction"), &[("out", false), ("in", true)])?;
+    let is_in = choice::choose("direction", request.query().one("direction"), SIDES)?;
     let found = move |collection: &Collection| {
         let url = collection.numbered(id)?.url;
         if is_in {

@@ -1,20 +1,85 @@
 //! Which projects are there, and how are they?
 
 use crate::list::{self, ListPage};
-use crate::openapi::RouteShape;
+use crate::openapi::{AskedField, RouteShape};
+use crate::pages::new::{make_project, starting};
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, json};
 use crate::routes::{Right, RouteRow};
+use crate::whole::whole;
+use axum::body::Body;
+use axum::response::Response;
+use http::StatusCode;
+use http::header::{HeaderValue, LOCATION};
 use orb_answers::{AnswerError, ProjectStatus, status};
+use orb_project::{ProjectError, StoreError};
+use orb_urls::scope::Mode;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::get("/api/v1/projects", Right::SignedIn, |request| Box::pin(all(request)), "The projects, by name")
-        .shaped(RouteShape::gives::<ListPage<ProjectResource>>().paged()),
+        .shaped(RouteShape::gives::<ListPage<ProjectResource>>().paged_by("\\S")),
     RouteRow::get("/api/v1/projects/{p}", Right::Read, |request| Box::pin(one(request)), "The state of a project")
         .shaped(RouteShape::gives::<ProjectResource>()),
+    RouteRow::post("/api/v1/projects", Right::Admin, |request| Box::pin(make(request)), "Make a project")
+        .shaped(RouteShape::gives::<ProjectResource>().takes::<ProjectWish>().status(201)),
+    RouteRow::delete(
+        "/api/v1/projects/{p}",
+        Right::Edit,
+        |request| Box::pin(remove(request)),
+        "Remove a project with all that it has collected",
+    )
+    .shaped(RouteShape::NOTHING.query(&[AskedField::text("confirm", "The name of the project, once more").needed()])),
 ];
+
+/// A project to be made.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ProjectWish {
+    /// Its name.
+    #[schemars(regex(pattern = r"^[a-z0-9][a-z0-9._-]{0,63}$"))]
+    name: String,
+    /// Where it starts.
+    #[schemars(length(min = 1))]
+    seeds: Vec<String>,
+    /// Which URLs belong to it; those of the seeds' hosts without a wish.
+    scope: Option<ScopeWish>,
+    /// Links to follow from a seed, at most.
+    #[serde(default, deserialize_with = "whole")]
+    depth: Option<u32>,
+    /// Pages of a run, at most.
+    #[serde(default, deserialize_with = "whole")]
+    max_pages: Option<u64>,
+}
+
+/// Which URLs belong to a project.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum ScopeWish {
+    /// The seeds' hosts.
+    Host,
+    /// The seeds' registrable domains.
+    Domain,
+    /// What is below the seeds' directories.
+    Prefix,
+    /// The seeds' hosts and the pages they link to.
+    Neighbours,
+    /// Everything.
+    Any,
+}
+
+impl From<ScopeWish> for Mode {
+    fn from(wish: ScopeWish) -> Self {
+        match wish {
+            ScopeWish::Host => Self::Host,
+            ScopeWish::Domain => Self::Domain,
+            ScopeWish::Prefix => Self::Prefix,
+            ScopeWish::Neighbours => Self::Neighbours,
+            ScopeWish::Any => Self::Any,
+        }
+    }
+}
 
 /// A project, for whoever asks.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -45,6 +110,49 @@ async fn one(request: AdmittedRequest) -> Handled {
     let found = request.work(move |home| status(home, Some(&name))).await?;
     let found = found.into_iter().next().ok_or_else(|| ProblemDetails::not_found("there is no such project"))?;
     json(&resource(&request, found)?)
+}
+
+async fn make(request: AdmittedRequest) -> Handled {
+    let ProjectWish { name, seeds, scope, depth, max_pages } = request.json()?;
+    let mut settings = starting(&request)?;
+    if let Some(scope) = scope {
+        settings.scope.mode = scope.into();
+    }
+    (settings.seeds, settings.frontier.depth, settings.frontier.max_pages) = (seeds, depth, max_pages);
+    let (made, by) = (name.clone(), request.user()?.name.clone());
+    let found = request.work(move |home| {
+        make_project(home, &made, &settings, &by).map_err(|error| match error {
+            ProjectError::Store(bad @ StoreError::BadName { .. }) => ProblemDetails::unprocessable(bad),
+            other => other.into(),
+        })?;
+        status(home, Some(&made)).map_err(ProblemDetails::from)
+    });
+    let found = found.await?.into_iter().next().ok_or_else(|| ProblemDetails::not_found("there is no such project"))?;
+    let mut response = json(&resource(&request, found)?)?;
+    *response.status_mut() = StatusCode::CREATED;
+    let place = HeaderValue::from_str(&format!("/api/v1/projects/{name}"));
+    response.headers_mut().extend(place.ok().map(|place| (LOCATION, place)));
+    Ok(response)
+}
+
+/// What was collected over months is gone with a word, so the word is asked for twice, and those
+/// who may only edit are not enough.
+async fn remove(request: AdmittedRequest) -> Handled {
+    let (name, user) = (request.project()?.name.clone(), request.user()?.clone());
+    if !user.admin {
+        return Err(ProblemDetails::forbidden("only an administrator may remove a project"));
+    }
+    if request.query().needed("confirm")? != name {
+        return Err(ProblemDetails::malformed("confirm is the name of the project that goes"));
+    }
+    let gone = move |home: &orb_project::Home| {
+        home.remove(&name)?;
+        home.accounts().note(Some(&user.name), &format!("removed project {name}"))
+    };
+    request.work::<_, StoreError, _>(gone).await?;
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    Ok(response)
 }
 
 fn resource(request: &AdmittedRequest, status: ProjectStatus) -> Result<ProjectResource, ProblemDetails> {

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::get("/api/v1/projects/{p}/runs", Right::Read, |request| Box::pin(all(request)), "The runs, latest first")
-        .shaped(RouteShape::gives::<ListPage<ListedRun>>().paged()),
+        .shaped(RouteShape::gives::<ListPage<ListedRun>>().paged_by("^[0-9]{1,9}$")),
     RouteRow::get("/api/v1/projects/{p}/runs/{n}", Right::Read, |request| Box::pin(one(request)), "A run")
         .shaped(RouteShape::gives::<ListedRun>()),
     RouteRow::get(
@@ -35,7 +35,11 @@ pub(crate) const ROUTES: &[RouteRow] = &[
 ];
 
 const REPORT: &[AskedField] = &[
-    AskedField::text("flag", "NEW, SAM, UPD, MIS or ERR; several with commas. Changes without a wish"),
+    AskedField::like(
+        "flag",
+        choice::FLAG_LIST,
+        "NEW, SAM, UPD, MIS or ERR; several with commas. Changes without a wish",
+    ),
     AskedField::flag("around", "Of unchanged documents, those that changed around their main content"),
 ];
 

@@ -41,9 +41,17 @@ const SEARCH: &[AskedField] = &[
 ];
 
 const TOP: &[AskedField] = &[
-    AskedField::text("by", "pagerank (the default), backlinks, hub, authority, harmonic or outdegree"),
-    AskedField::text("of", "pages (the default), fetched or hosts"),
+    AskedField::one_of(
+        "by",
+        || choice::names(choice::BY),
+        "pagerank (the default), backlinks, hub, authority, harmonic or outdegree",
+    ),
+    AskedField::one_of("of", || choice::names(RANKED), "pages (the default), fetched or hosts"),
 ];
+
+/// What is ranked.
+const RANKED: &[(&str, RankedKind)] =
+    &[("pages", RankedKind::Pages), ("fetched", RankedKind::FetchedPages), ("hosts", RankedKind::Hosts)];
 
 /// Results of a search at most: each takes a look into the archive.
 const MOST_HITS: usize = 100;
@@ -86,8 +94,7 @@ async fn occurrences(request: AdmittedRequest) -> Handled {
 async fn best(request: AdmittedRequest) -> Handled {
     let (query, part) = (request.query(), ListStretch::of(&request)?);
     let by = choice::choose("by", query.one("by"), choice::BY)?;
-    let kinds = [("pages", RankedKind::Pages), ("fetched", RankedKind::FetchedPages), ("hosts", RankedKind::Hosts)];
-    let kind = choice::choose("of", query.one("of"), &kinds)?;
+    let kind = choice::choose("of", query.one("of"), RANKED)?;
     let mut answer = request.ask(move |collection| top(collection, by, kind, part.window())).await?;
     let next = part.cut(&mut answer.rows);
     Continued { answer, next }.respond(&request)

@@ -7,6 +7,7 @@ use crate::openapi::RouteShape;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, json, text_of, typed};
 use crate::routes::{Right, RouteRow};
+use crate::whole::whole;
 use http::header::ACCEPT;
 use orb_answers::{AnswerError, Collection, SqlQuery, TableNote, Window, cell_value, schema, sql};
 use schemars::JsonSchema;
@@ -33,8 +34,10 @@ const MOST_BYTES: usize = 16 << 20;
 #[serde(deny_unknown_fields)]
 struct SqlWish {
     /// One statement that reads.
+    #[schemars(length(min = 1))]
     query: String,
     /// Rows at most: 1,000 without a wish, never more than 10,000.
+    #[serde(default, deserialize_with = "whole")]
     limit: Option<u64>,
     /// Seconds at most: 10 without a wish, never more.
     seconds: Option<f64>,

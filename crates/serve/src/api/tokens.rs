@@ -5,6 +5,7 @@ use crate::openapi::RouteShape;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, json};
 use crate::routes::{Right, RouteRow};
+use crate::whole::whole;
 use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
@@ -29,12 +30,14 @@ pub(crate) const ROUTES: &[RouteRow] = &[
 struct TokenWish {
     /// What people call it.
     name: String,
-    /// What it is for: read, content, sql, run, edit, admin.
-    scopes: Vec<String>,
+    /// What it is for.
+    #[schemars(length(min = 1))]
+    scopes: Vec<TokenScope>,
     /// For which projects alone; all without a wish.
     #[serde(default)]
     projects: Vec<String>,
     /// After how many days it ends; never without a wish.
+    #[serde(default, deserialize_with = "whole")]
     days: Option<u16>,
 }
 
@@ -56,12 +59,9 @@ async fn all(request: AdmittedRequest) -> Handled {
 
 async fn make(request: AdmittedRequest) -> Handled {
     let TokenWish { name, scopes, projects, days } = request.json()?;
-    let named = |name: &String| {
-        TokenScope::named(name).ok_or_else(|| ProblemDetails::unprocessable(format!("there is no scope {name}")))
-    };
     let wanted = NewToken {
         name: name.chars().take(100).collect(),
-        scopes: scopes.iter().map(named).collect::<Result<_, _>>()?,
+        scopes,
         projects,
         until: days.map(|days| Moment::now().plus(Duration::from_secs(u64::from(days) * 86_400))),
     };

@@ -34,8 +34,10 @@ pub(crate) const ROUTES: &[RouteRow] = &[
 #[serde(deny_unknown_fields)]
 struct UserWish {
     /// The name to log in with.
+    #[schemars(regex(pattern = r"^[a-z0-9][a-z0-9._@-]{0,63}$"))]
     name: String,
     /// The password.
+    #[schemars(length(min = 8))]
     password: String,
     /// The name of the person.
     full_name: Option<String>,
@@ -71,9 +73,12 @@ async fn add(request: AdmittedRequest) -> Handled {
     let (by, wish) = (request.user()?.name.clone(), NewUser { name, full_name, email, comment, admin });
     let _turn = request.state.hashing.acquire().await.map_err(|e| ProblemDetails::failed(&e))?;
     let add = move |home: &Home| {
+        if home.accounts().user(&wish.name).is_ok() {
+            return Err(ProblemDetails::conflict("exists", format!("there is a user {} already", wish.name)));
+        }
         let user = home.accounts().add(&wish, &password)?;
         home.accounts().note(Some(&by), &format!("added user {}", user.name))?;
-        Ok::<_, StoreError>(user)
+        Ok(user)
     };
     let user = request.work(add).await?;
     let mut response = json(&user)?;

@@ -5,13 +5,24 @@
 mod events;
 mod feed;
 mod health;
+mod indexnow;
 mod mcp;
 mod metrics;
 mod openapi;
 mod short;
+mod websub;
 
 use crate::routes::RouteRow;
 
 /// The routes of every door.
-pub(crate) const FAMILY: &[&[RouteRow]] =
-    &[health::ROUTES, metrics::ROUTES, openapi::ROUTES, events::ROUTES, feed::ROUTES, short::ROUTES, mcp::ROUTES];
+pub(crate) const FAMILY: &[&[RouteRow]] = &[
+    health::ROUTES,
+    indexnow::ROUTES,
+    websub::ROUTES,
+    metrics::ROUTES,
+    openapi::ROUTES,
+    events::ROUTES,
+    feed::ROUTES,
+    short::ROUTES,
+    mcp::ROUTES,
+];

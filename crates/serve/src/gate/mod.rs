@@ -52,7 +52,10 @@ pub(crate) async fn pass(state: Arc<AppState>, row: &'static RouteRow, request: 
             Ok(body) => {
                 let identity = identity.clone();
                 let request = AdmittedRequest { state, identity, parts, body, project, params };
-                handle(row, request).await
+                match row.shape.map_or(Ok(()), |shape| shape.examine(&request.query())) {
+                    Ok(()) => handle(row, request).await,
+                    Err(problem) => Err(problem),
+                }
             }
             Err(problem) => Err(problem),
         },

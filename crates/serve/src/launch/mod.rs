@@ -18,6 +18,7 @@ pub(crate) use record::{LaunchRecord, asked_by, last_words};
 pub(crate) use watch::LaunchState;
 
 use crate::problem::ProblemDetails;
+use crate::whole::whole;
 use orb_answers::{last_run, state_of};
 use orb_crawl::{CrawlError, may_begin};
 use orb_page::{Moment, RunKind};
@@ -78,6 +79,7 @@ pub(crate) struct RunWish {
     #[serde(default)]
     pub(crate) due: bool,
     /// Visit this many of the known pages, the most worthwhile first.
+    #[serde(default, deserialize_with = "whole")]
     pub(crate) budget: Option<u64>,
 }
 

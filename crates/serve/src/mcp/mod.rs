@@ -2,8 +2,9 @@
 //!
 //! Tools and resources of the Model Context Protocol, over HTTP (`doors/mcp.rs`) and over standard
 //! input and output (`orb mcp`). The protocol is JSON-RPC; of it we need a handful of methods
-//! ([`protocol`]). All tools only read, and only what was collected. Whoever asks has the rights of
-//! their token; on the command line, those of whoever may read the files.
+//! ([`protocol`]). Tools read, and only what was collected; one, `visit`, asks for visits of pages
+//! that are. Whoever asks has the rights of their token; on the command line, those of whoever may
+//! read the files.
 //!
 //! A model's memory is short: an answer has at most [`budget::USUAL`] bytes unless more was asked
 //! for, says so when it was cut, and how to go on. What it quotes was written by strangers: tools

@@ -1,6 +1,6 @@
 //! What does the whole document say?
 
-use super::shape::{AskedField, PAGED, RouteShape};
+use super::shape::{AskedField, RouteShape};
 use crate::routes::{Right, RouteRow, table};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -45,8 +45,7 @@ pub(crate) fn document() -> Value {
 fn operation(row: &RouteRow, shape: &RouteShape, sent: &mut SchemaGenerator, taken: &mut SchemaGenerator) -> Value {
     let in_path = row.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let mut parameters: Vec<Value> = in_path.map(path_parameter).collect();
-    let paged: &[AskedField] = if shape.is_paged { PAGED } else { &[] };
-    parameters.extend(shape.query.iter().chain(paged).map(query_parameter));
+    parameters.extend(shape.fields().map(|field| query_parameter(&field)));
     let mut content = Map::new();
     if let Some(gives) = shape.gives {
         content.insert("application/json".to_owned(), json!({"schema": gives(sent)}));
@@ -95,8 +94,8 @@ fn path_parameter(name: &str) -> Value {
 }
 
 fn query_parameter(field: &AskedField) -> Value {
-    let AskedField { name, about, kind, is_needed } = *field;
-    json!({"name": name, "in": "query", "required": is_needed, "description": about, "schema": {"type": kind}})
+    let AskedField { name, about, is_needed, .. } = *field;
+    json!({"name": name, "in": "query", "required": is_needed, "description": about, "schema": field.schema()})
 }
 
 /// The schema of failures.

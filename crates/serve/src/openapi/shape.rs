@@ -1,6 +1,12 @@
 //! What goes into a route, and what comes out?
+//!
+//! What a row says of its query is also what is wanted of it: the gate refuses a request whose
+//! query is not as described before its handler sees it.
 
+use crate::fields::FormFields;
+use crate::problem::ProblemDetails;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde_json::{Value, json};
 
 /// Makes the schema of a type.
 pub(super) type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
@@ -10,24 +16,46 @@ pub(super) type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
 pub(crate) struct AskedField {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
-    pub(super) kind: &'static str,
+    form: FieldForm,
     pub(super) is_needed: bool,
+}
+
+/// How a field is written.
+#[derive(Clone, Copy)]
+enum FieldForm {
+    Text,
+    /// As a regular expression says; its handler looks.
+    Like(&'static str),
+    /// One of these names.
+    OneOf(fn() -> Vec<&'static str>),
+    Number,
+    Flag,
 }
 
 impl AskedField {
     /// A text.
     pub(crate) const fn text(name: &'static str, about: &'static str) -> Self {
-        Self { name, about, kind: "string", is_needed: false }
+        Self { name, about, form: FieldForm::Text, is_needed: false }
+    }
+
+    /// A text that matches a regular expression.
+    pub(crate) const fn like(name: &'static str, pattern: &'static str, about: &'static str) -> Self {
+        Self { name, about, form: FieldForm::Like(pattern), is_needed: false }
+    }
+
+    /// One of a few names.
+    pub(crate) const fn one_of(name: &'static str, choices: fn() -> Vec<&'static str>, about: &'static str) -> Self {
+        Self { name, about, form: FieldForm::OneOf(choices), is_needed: false }
     }
 
     /// A whole number.
     pub(crate) const fn number(name: &'static str, about: &'static str) -> Self {
-        Self { name, about, kind: "integer", is_needed: false }
+        Self { name, about, form: FieldForm::Number, is_needed: false }
     }
 
     /// Yes or no.
     pub(crate) const fn flag(name: &'static str, about: &'static str) -> Self {
-        Self { name, about, kind: "boolean", is_needed: false }
+        Self { name, about, form: FieldForm::Flag, is_needed: false }
     }
 
     /// The same, which must be there.
@@ -35,19 +63,57 @@ impl AskedField {
         self.is_needed = true;
         self
     }
+
+    /// Its schema.
+    pub(super) fn schema(&self) -> Value {
+        match self.form {
+            // Blanks around a value do not count.
+            FieldForm::Text if self.is_needed => json!({"type": "string", "pattern": r"\S"}),
+            FieldForm::Text => json!({"type": "string"}),
+            FieldForm::Like(pattern) => json!({"type": "string", "pattern": pattern}),
+            FieldForm::OneOf(choices) => json!({"type": "string", "enum": choices()}),
+            FieldForm::Number => json!({"type": "integer", "minimum": 0, "maximum": u32::MAX}),
+            FieldForm::Flag => json!({"type": "boolean"}),
+        }
+    }
+
+    /// Refuses a query in which it is not as described. What a text may say is its handler's
+    /// business.
+    fn examine(&self, query: &FormFields) -> Result<(), ProblemDetails> {
+        if self.is_needed {
+            query.needed(self.name)?;
+        }
+        if matches!(self.form, FieldForm::Text) {
+            return Ok(());
+        }
+        let is_right = |text: &str| match self.form {
+            FieldForm::Number => text.bytes().all(|b| b.is_ascii_digit()) && text.parse::<u32>().is_ok(),
+            FieldForm::Flag => matches!(text, "true" | "false" | "1" | "0"),
+            FieldForm::OneOf(choices) => choices().iter().any(|choice| choice.eq_ignore_ascii_case(text)),
+            FieldForm::Text | FieldForm::Like(_) => !text.is_empty(),
+        };
+        match query.every(self.name).find(|text| !is_right(text)) {
+            None => Ok(()),
+            Some(text) => {
+                let text: String = text.chars().take(100).collect();
+                Err(ProblemDetails::malformed(format!("{} cannot be '{text}': {}", self.name, self.about)))
+            }
+        }
+    }
 }
 
-/// The fields of a list that is read part by part.
-pub(crate) const PAGED: &[AskedField] = &[
-    AskedField::number("limit", "Rows at most: 100 without a wish, never more than 1,000"),
-    AskedField::text("after", "Where the part begins: `next` of the part before"),
-];
+/// The field that says how many rows of a list are wanted.
+const LIMIT: AskedField = AskedField::number("limit", "Rows at most: 100 without a wish, never more than 1,000");
+
+/// What `next` is in most lists.
+const CURSOR: &str = "^[0-9]{1,15}$";
 
 /// What goes into a route, and what comes out.
 #[derive(Clone, Copy)]
 pub(crate) struct RouteShape {
-    pub(super) query: &'static [AskedField],
-    pub(super) is_paged: bool,
+    query: &'static [AskedField],
+    /// What `after` is in a list that is read part by part.
+    cursor: Option<&'static str>,
     pub(super) takes: Option<SchemaFn>,
     pub(super) gives: Option<SchemaFn>,
     pub(super) media: &'static [&'static str],
@@ -57,7 +123,7 @@ pub(crate) struct RouteShape {
 impl RouteShape {
     /// A route without a body in its response.
     pub(crate) const NOTHING: Self =
-        Self { query: &[], is_paged: false, takes: None, gives: None, media: &[], status: 204 };
+        Self { query: &[], cursor: None, takes: None, gives: None, media: &[], status: 204 };
 
     /// A route that answers with this type as JSON.
     pub(crate) const fn gives<T: JsonSchema>() -> Self {
@@ -82,9 +148,26 @@ impl RouteShape {
     }
 
     /// The same, read part by part.
-    pub(crate) const fn paged(mut self) -> Self {
-        self.is_paged = true;
+    pub(crate) const fn paged(self) -> Self {
+        self.paged_by(CURSOR)
+    }
+
+    /// The same, read part by part, where `next` matches a regular expression.
+    pub(crate) const fn paged_by(mut self, cursor: &'static str) -> Self {
+        self.cursor = Some(cursor);
         self
+    }
+
+    /// All fields of the query.
+    pub(super) fn fields(&self) -> impl Iterator<Item = AskedField> {
+        let after = |cursor| AskedField::like("after", cursor, "Where the part begins: `next` of the part before");
+        let paged = self.cursor.into_iter().flat_map(move |cursor| [LIMIT, after(cursor)]);
+        self.query.iter().copied().chain(paged)
+    }
+
+    /// Refuses a query that is not as described.
+    pub(crate) fn examine(&self, query: &FormFields) -> Result<(), ProblemDetails> {
+        self.fields().try_for_each(|field| field.examine(query))
     }
 
     /// The same with this type as the JSON that is sent.

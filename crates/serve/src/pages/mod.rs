@@ -19,7 +19,7 @@ mod log_in;
 mod machines;
 mod map;
 mod me;
-mod new;
+pub(crate) mod new;
 mod pace;
 mod page;
 mod page_list;

@@ -110,7 +110,7 @@ async fn look_at(request: AdmittedRequest) -> Handled {
 }
 
 /// The settings that somebody's project begins with.
-fn starting(request: &AdmittedRequest) -> Result<Settings, ProblemDetails> {
+pub(crate) fn starting(request: &AdmittedRequest) -> Result<Settings, ProblemDetails> {
     Ok(if request.is_operator()? { Settings::default() } else { Settings::for_outsiders() })
 }
 
@@ -162,7 +162,7 @@ async fn make(request: AdmittedRequest) -> Handled {
         return page(&request, form.typed("seeds"), None, Some(problem.detail));
     }
     let (made, by) = (name.clone(), request.user()?.name.clone());
-    let make = move |home: &Home| Ok::<_, ProblemDetails>(made_by(home, &made, &settings, &by));
+    let make = move |home: &Home| Ok::<_, ProblemDetails>(make_project(home, &made, &settings, &by));
     if let Err(error) = request.work(make).await? {
         let problem = ProblemDetails::from(error);
         return match problem.status {
@@ -184,7 +184,7 @@ async fn make(request: AdmittedRequest) -> Handled {
 }
 
 /// Makes a project with these settings.
-fn made_by(home: &Home, name: &str, settings: &Settings, by: &str) -> Result<(), ProjectError> {
+pub(crate) fn make_project(home: &Home, name: &str, settings: &Settings, by: &str) -> Result<(), ProjectError> {
     check(settings)?;
     if settings.seeds.is_empty() {
         return Err(ProjectError::Malformed("give an address to start from".to_owned()));

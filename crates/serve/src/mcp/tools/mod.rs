@@ -7,6 +7,7 @@ mod changes;
 mod overview;
 mod pages;
 mod structure;
+mod visit;
 
 use super::Assistant;
 use crate::problem::ProblemDetails;
@@ -26,6 +27,8 @@ struct ToolRow {
     title: &'static str,
     about: &'static str,
     schema: fn() -> Value,
+    /// Whether it leaves something behind.
+    is_lasting: bool,
     call: fn(&Assistant<'_>, &Value) -> ToolAnswer,
 }
 
@@ -35,6 +38,7 @@ const TOOLS: &[ToolRow] = &[
         title: "Projects",
         about: "The collections there are: what each holds, when it was last crawled, whether it runs now.",
         schema: arguments::<overview::NoArguments>,
+        is_lasting: false,
         call: |assistant, given| overview::projects(assistant, &read(given)?),
     },
     ToolRow {
@@ -43,6 +47,7 @@ const TOOLS: &[ToolRow] = &[
         about: "Finds pages by their text, best first. Understands \"phrases\", -not, site:, title:, lang:, filetype:. \
                 Without a project all are searched. Use fetch with the id of a result to read it.",
         schema: arguments::<pages::SearchArguments>,
+        is_lasting: false,
         call: |assistant, given| pages::search(assistant, &read(given)?),
     },
     ToolRow {
@@ -51,6 +56,7 @@ const TOOLS: &[ToolRow] = &[
         about: "The text of a collected page, as it was last fetched or as a run saw it. Nothing is requested from the \
                 web. Long pages come in parts: pass next_start as start.",
         schema: arguments::<pages::FetchArguments>,
+        is_lasting: false,
         call: |assistant, given| pages::fetch(assistant, &read(given)?),
     },
     ToolRow {
@@ -59,6 +65,7 @@ const TOOLS: &[ToolRow] = &[
         about: "What runs found new (NEW), updated (UPD), missing (MIS) or failing (ERR), oldest first. Pass next as \
                 since to go on.",
         schema: arguments::<changes::ChangeArguments>,
+        is_lasting: false,
         call: |assistant, given| changes::changes(assistant, &read(given)?),
     },
     ToolRow {
@@ -66,6 +73,7 @@ const TOOLS: &[ToolRow] = &[
         title: "Difference",
         about: "What differs between two versions of a page, as a unified diff; by default the last two that differ.",
         schema: arguments::<changes::DiffArguments>,
+        is_lasting: false,
         call: |assistant, given| changes::diff(assistant, &read(given)?),
     },
     ToolRow {
@@ -73,6 +81,7 @@ const TOOLS: &[ToolRow] = &[
         title: "Versions",
         about: "What each run saw of a page, latest first.",
         schema: arguments::<changes::PageArguments>,
+        is_lasting: false,
         call: |assistant, given| changes::versions(assistant, &read(given)?),
     },
     ToolRow {
@@ -81,6 +90,7 @@ const TOOLS: &[ToolRow] = &[
         about: "The links of a page, or those to it, with their anchor texts; with since, those that are new, lost or \
                 changed since a run.",
         schema: arguments::<structure::LinkArguments>,
+        is_lasting: false,
         call: |assistant, given| structure::links(assistant, &read(given)?),
     },
     ToolRow {
@@ -88,6 +98,7 @@ const TOOLS: &[ToolRow] = &[
         title: "Most important pages",
         about: "The pages or hosts that matter most by PageRank or another measure of the link graph.",
         schema: arguments::<structure::TopArguments>,
+        is_lasting: false,
         call: |assistant, given| structure::top(assistant, &read(given)?),
     },
     ToolRow {
@@ -95,6 +106,7 @@ const TOOLS: &[ToolRow] = &[
         title: "Health",
         about: "What is wrong with a site: without a kind, how many problems of each kind; with one, the problems.",
         schema: arguments::<structure::HealthArguments>,
+        is_lasting: false,
         call: |assistant, given| structure::health(assistant, &read(given)?),
     },
     ToolRow {
@@ -103,6 +115,7 @@ const TOOLS: &[ToolRow] = &[
         about: "One read-only SQLite statement over the tables page, visit, link, change, run, host and others; the \
                 resource orb://{project}/schema describes them.",
         schema: arguments::<overview::SqlArguments>,
+        is_lasting: false,
         call: |assistant, given| overview::sql(assistant, &read(given)?),
     },
     ToolRow {
@@ -110,7 +123,16 @@ const TOOLS: &[ToolRow] = &[
         title: "Status",
         about: "Whether a project runs, how far it is, why it is as fast as it is and what would help.",
         schema: arguments::<overview::ProjectArguments>,
+        is_lasting: false,
         call: |assistant, given| overview::status(assistant, &read(given)?),
+    },
+    ToolRow {
+        name: "visit",
+        title: "Visit again",
+        about: "Has pages of a collection visited by its next run, before all others. Needs the right to run it.",
+        schema: arguments::<visit::VisitArguments>,
+        is_lasting: true,
+        call: |assistant, given| visit::visit(assistant, &read(given)?),
     },
 ];
 
@@ -122,7 +144,10 @@ pub(super) fn list() -> Vec<Value> {
             "title": tool.title,
             "description": tool.about,
             "inputSchema": (tool.schema)(),
-            "annotations": {"title": tool.title, "readOnlyHint": true, "idempotentHint": true, "openWorldHint": false},
+            "annotations": {
+                "title": tool.title, "readOnlyHint": !tool.is_lasting, "destructiveHint": false,
+                "idempotentHint": true, "openWorldHint": false,
+            },
         })
     };
     TOOLS.iter().map(row).collect()

@@ -2,14 +2,18 @@
 //!
 //! Only the projects that whoever asks may read: a monitoring system gets a token.
 
+mod run;
+
 use crate::exposition::Exposition;
 use crate::problem::Handled;
 use crate::request::{AdmittedRequest, typed};
 use crate::routes::{Right, RouteRow};
 use crate::state::{REQUESTS_AT_ONCE, STREAMS_AT_ONCE};
 use orb_answers::{AnswerError, ProjectStatus, status};
-use orb_crawl::machine;
+use orb_crawl::{SpeedFacts, machine};
+use orb_page::RunId;
 use orb_project::free_space;
+use run::{WatchedRun, runs};
 
 pub(crate) const ROUTES: &[RouteRow] =
     &[RouteRow::get("/metrics", Right::SignedIn, |request| Box::pin(tell(request)), "The server's metrics")];
@@ -19,9 +23,14 @@ async fn tell(request: AdmittedRequest) -> Handled {
     let known = move |home: &orb_project::Home| {
         let mut all = status(home, None)?;
         all.retain(|project| identity.may(Right::Read, &project.project));
-        Ok::<_, AnswerError>((all, free_space(home.path()).ok()))
+        let under_way = all.iter().filter(|project| project.running).filter_map(|project| {
+            let facts = SpeedFacts::read(&home.find(&project.project).ok()?, RunId(project.run?))?;
+            Some(WatchedRun { project: project.project.clone(), counters: project.counters.clone(), facts })
+        });
+        let under_way: Vec<WatchedRun> = under_way.collect();
+        Ok::<_, AnswerError>((all, under_way, free_space(home.path()).ok()))
     };
-    let (all, free) = request.work(known).await?;
+    let (all, watched, free) = request.work(known).await?;
     let mut page = Exposition::default();
     let state = &request.state;
     page.family("orb_build_info", "gauge", "The program that serves.");
@@ -35,6 +44,7 @@ async fn tell(request: AdmittedRequest) -> Handled {
         page.alone("orb_home_free_bytes", "gauge", "Free space where the home is.", free);
     }
     projects(&mut page, &all);
+    runs(&mut page, &watched);
     page.alone("process_cpu_seconds_total", "counter", "Processor time used.", machine::cpu_seconds());
     if let Some(bytes) = machine::resident() {
         page.alone("process_resident_memory_bytes", "gauge", "Memory in use.", bytes);
