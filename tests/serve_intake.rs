@@ -292,9 +292,8 @@ fn fields(text: &str) -> BTreeMap<String, String> {
     url::form_urlencoded::parse(text.as_bytes()).into_owned().collect()
 }
 
-#[test]
-fn feeds_are_subscribed_to_and_what_their_hub_delivers_is_visited() {
-    // A site with a feed, and its hub beside it.
+/// A site with a feed and its hub, and what the hub is asked.
+fn site_with_a_hub() -> (Script, mpsc::Receiver<String>) {
     let (tell, asked) = mpsc::channel();
     let tell = Mutex::new(tell);
     let site = Script::serve(move |heard| {
@@ -317,6 +316,12 @@ fn feeds_are_subscribed_to_and_what_their_hub_delivers_is_visited() {
             _ => absent(),
         }
     });
+    (site, asked)
+}
+
+#[test]
+fn feeds_are_subscribed_to_and_what_their_hub_delivers_is_visited() {
+    let (site, asked) = site_with_a_hub();
     let home = Home::new();
     let file = home.beside("p.toml");
     let here = format!("http://127.0.0.1:{}", site.port());

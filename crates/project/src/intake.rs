@@ -6,7 +6,7 @@
 
 use crate::{ProjectError, Settings};
 use orb_page::Moment;
-use orb_store::{LONGEST_CALL, MOST_CALLS, ProjectDir};
+use orb_store::{CatalogueReader, LONGEST_CALL, MOST_CALLS, ProjectDir};
 use orb_urls::{Address, Canonicaliser, Judgement, Scope};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -60,11 +60,18 @@ pub fn call_for(project: &ProjectDir, urls: &[String], source: &str) -> Result<C
     Ok(CallAccount { project: project.name.clone(), taken: receipt.taken, waiting: receipt.waiting, refused })
 }
 
-/// Which of these pages belong to a project, by its settings alone: where its seeds redirect to is
-/// known to a run.
-pub fn within_scope(settings: &Settings, seeds: &[Address], urls: &[Address]) -> Result<Vec<Address>, ProjectError> {
+/// Which of these pages belong to a project, by its settings and by where its seeds were found to
+/// redirect to.
+pub fn within_scope(
+    project: &ProjectDir,
+    (settings, seeds): (&Settings, &[Address]),
+    urls: &[Address],
+) -> Result<Vec<Address>, ProjectError> {
     let wrong = |e: orb_urls::ScopeError| ProjectError::Malformed(e.to_string());
-    let scope = Scope::new(&settings.scope, seeds).map_err(wrong)?;
+    let moved = if project.is_empty() { Vec::new() } else { CatalogueReader::open(project)?.seed_urls()? };
+    let moved = moved.iter().filter_map(|url| Address::from_canonical(url).ok());
+    let all: Vec<Address> = seeds.iter().cloned().chain(moved).collect();
+    let scope = Scope::new(&settings.scope, &all).map_err(wrong)?;
     let is_in = |url: &&Address| scope.judge(url, seeds.first().or(Some(url))) == Judgement::In;
     Ok(urls.iter().filter(is_in).cloned().collect())
 }
@@ -87,9 +94,11 @@ mod tests {
 
     #[test]
     fn a_page_belongs_to_a_project_by_its_scope() {
+        let tmp = tempfile::tempdir().unwrap();
+        let project = Home::open(tmp.path()).unwrap().project("p").unwrap();
         let address = |url: &str| Canonicaliser::default().parse_seed(url).unwrap();
         let urls = ["http://a.test/x", "http://b.test/"].map(address);
-        let found = within_scope(&Settings::default(), &[address("http://a.test/")], &urls).unwrap();
+        let found = within_scope(&project, (&Settings::default(), &[address("http://a.test/")]), &urls).unwrap();
         assert_eq!(found, urls[..1]);
     }
 }

@@ -207,7 +207,7 @@ fn concerned(home: &Home, pages: &[Address]) -> Vec<Concerned> {
     let projects = home.list().unwrap_or_default().into_iter();
     let concerned = projects.filter_map(|project| {
         let AskedProject { name, settings, seeds, .. } = AskedProject::kept(home, &project.name).ok()?;
-        let pages = within_scope(&settings, &seeds, pages).ok()?;
+        let pages = within_scope(&project, (&settings, &seeds), pages).ok()?;
         (!pages.is_empty()).then_some(Concerned { name, settings, seeds, pages })
     });
     concerned.collect()

@@ -93,9 +93,10 @@ fn take(home: &Home, project: &str, (body, mime): (&[u8], &str), topic: &str) ->
     let entries =
         feed.links.iter().filter(|link| link.kind == LinkKind::Feed && matches!(&*link.rel, "" | "alternate"));
     let named: Vec<Address> = entries.filter_map(|link| canonical.parse(link.url.as_deref()?).ok()).collect();
-    let pages = within_scope(&settings, &seeds, &named)?;
+    let project = home.find(project)?;
+    let pages = within_scope(&project, (&settings, &seeds), &named)?;
     let host = canonical.parse(topic).map(|topic| topic.host().to_owned()).unwrap_or_default();
     let urls: Vec<String> = pages.into_iter().map(Address::into_string).collect();
-    call_for(&home.find(project)?, &urls, &format!("websub: {host}"))?;
+    call_for(&project, &urls, &format!("websub: {host}"))?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! What must a resumed run know?
 
-use super::Catalogue;
+use super::{Catalogue, CatalogueReader};
 use crate::error::{Result, StoreError};
 use orb_page::{HostId, LinkKind, PageId, PageKind, RunId, SkipReason, Trap};
 use rusqlite::{OptionalExtension, Params, Row};
@@ -38,6 +38,13 @@ pub(super) const SEEDS: &str = "WITH RECURSIVE seed(id) AS (
       CROSS JOIN link_row l ON l.source = v.source AND l.kind = ?1
   )
   SELECT p.url FROM seed CROSS JOIN page_row p ON p.id = seed.id ORDER BY p.id";
+
+impl CatalogueReader {
+    /// The URLs of the seeds that belong to no step, and of their redirect targets, transitively.
+    pub fn seed_urls(&self) -> Result<Vec<String>> {
+        self.all(SEEDS, (LinkKind::Redirect.code(), None::<u32>), |r| r.get(0))
+    }
+}
 
 impl Catalogue {
     /// Hosts of which a run has fetched a page, the last run to do so.
