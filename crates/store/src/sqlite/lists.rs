@@ -6,10 +6,9 @@
 use super::CatalogueReader;
 use super::page::{HostRow, PageRow};
 use super::reader::sql_limit;
-use super::resume::SEEDS;
 use super::schema::{LATEST, QUEUED};
 use crate::error::{Result, StoreError};
-use orb_page::{LinkKind, PageKind};
+use orb_page::PageKind;
 use rusqlite::params;
 
 /// Which pages are listed; `None` is any.
@@ -92,11 +91,6 @@ impl CatalogueReader {
         );
         let values = params![sql_limit(after), sql_limit(last)];
         self.all_for(("read the queue", &sql), values, |r| Ok((r.get(0)?, r.get(1)?)))
-    }
-
-    /// The URLs of the seeds, and of what they redirect to.
-    pub fn seed_urls(&self) -> Result<Vec<String>> {
-        self.all_for(("read the seeds", SEEDS), params![LinkKind::Redirect.code(), None::<u32>], |r| r.get(0))
     }
 
     /// The hosts whose names contain a text, those with the most pages first, after one with so

@@ -31,7 +31,7 @@ pub struct Unfetched {
 
 /// The seeds of a step and their redirect targets. `CROSS JOIN` fixes the join order: from the few
 /// seeds to their pages, never a scan of all pages.
-pub(super) const SEEDS: &str = "WITH RECURSIVE seed(id) AS (
+const SEEDS: &str = "WITH RECURSIVE seed(id) AS (
     SELECT id FROM page_row WHERE origin IS NULL AND step IS ?2
     UNION
     SELECT l.dst FROM seed CROSS JOIN visit_row v ON v.page = seed.id
