@@ -14,6 +14,7 @@
 //! is a note in the result and not a failure. Why there is no answer is an [`AnswerError`]. Nothing
 //! here prints, reads the environment, installs a panic hook or keeps a thread.
 
+mod board;
 mod changes;
 mod check;
 mod collection;
@@ -29,6 +30,7 @@ mod hosts;
 mod importance;
 pub mod index;
 mod inspect;
+mod kept;
 mod lines;
 mod links;
 mod log;
@@ -53,6 +55,7 @@ mod views;
 mod window;
 mod words;
 
+pub use board::StatusBoard;
 pub use changes::{CHANGES, ChangePage, FeedEnd, changes, changes_before, cursor_since, latest_changes};
 pub use check::check;
 pub use collection::Collection;
@@ -65,7 +68,10 @@ pub use graph::{
     graph_stats, neighbours,
 };
 pub use guard::expects_panic;
-pub use health::{Health, HealthCount, HealthPart, HealthRows, HealthWish, Severity, health, health_rows};
+pub use health::{
+    CountStanding, Health, HealthCount, HealthPart, HealthRows, HealthWish, Severity, counted_health, health,
+    health_rows, uncounted_health,
+};
 pub use hosts::{HostList, ListedHost, host, hosts};
 pub use index::{IndexStatus, index_status};
 pub use inspect::{
@@ -91,7 +97,7 @@ pub use search::{
 pub use show::{ShownPage, show};
 pub use size::project_size;
 pub use sql::{SqlQuery, cell_text, cell_value, schema, sql};
-pub use stats::{CrawlStats, HostRules, ShownRule, stats};
+pub use stats::{CountAge, CrawlStats, HostRules, ShownRule, counted_stats, stats};
 pub use status::{ProjectStatus, is_running, last_run, last_written, state_of, status};
 pub use top::{RankedKind, Top, TopRow, top};
 pub use versions::ChangedVersions;

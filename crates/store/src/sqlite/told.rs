@@ -11,7 +11,7 @@ use super::schema::DOCUMENTS;
 use crate::error::Result;
 use orb_page::{Flag, Moment, PageId, PageKind, RunId, WarcPosition};
 use rusqlite::Row;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// What an error says was attempted.
@@ -78,7 +78,7 @@ fn as_text<S: serde::Serializer>(moment: &Moment, serializer: S) -> std::result:
 }
 
 /// Number of documents of a run by flag.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlagCounts([u64; 5]);
 
 impl FlagCounts {

@@ -1,0 +1,151 @@
+//! Who counts what takes long?
+//!
+//! Some figures take a scan of the whole catalogue, which on a large collection is a minute.
+//! Nobody waits for that: a thread counts, one count at a time, and keeps the figures beside the
+//! catalogue (see `orb_answers`); whoever asked waits a moment and is then shown what is there,
+//! which says how old it is. While a run changes a collection, it is counted again at most for a
+//! tenth of the time.
+
+use crate::problem::ProblemDetails;
+use crate::request::AdmittedRequest;
+use orb_answers::{
+    AnswerError, Collection, CountStanding, CrawlStats, Health, HealthWish, ReportWish, counted_health, counted_stats,
+    health, report, stats, uncounted_health,
+};
+use orb_project::ProjectDir;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::watch::{Receiver, Sender, channel};
+
+/// How long whoever asked waits for a count: small collections are counted by then.
+const PATIENCE: Duration = Duration::from_millis(800);
+
+/// How long a kind of problem may take in the background.
+const TIME: Duration = Duration::from_secs(900);
+
+/// A pause after a count is this many times as long as the count.
+const PAUSE: u32 = 9;
+
+/// Counts that are remembered.
+const REMEMBERED: usize = 1_024;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum CountedFigure {
+    /// What a collection contains, and the account of its last run.
+    Stats,
+    /// The problems of every kind; those since this run are new.
+    Health(Option<u32>),
+}
+
+/// When a count ended and how long it took; `None` as long as it goes on.
+type CountEnd = Option<(Instant, Duration)>;
+
+/// The counts that go on, and those that have ended.
+#[derive(Default)]
+pub(crate) struct Counting {
+    counts: Mutex<HashMap<(PathBuf, CountedFigure), Receiver<CountEnd>>>,
+    turn: Arc<Mutex<()>>,
+}
+
+impl Counting {
+    /// Has something counted, and waits for it a moment.
+    pub(crate) async fn wait(&self, project: &ProjectDir, figure: CountedFigure) {
+        if let Some(mut count) = self.start(project, figure) {
+            // It may take longer, or have failed: the figures that are kept say so.
+            let _ = tokio::time::timeout(PATIENCE, count.wait_for(Option::is_some)).await;
+        }
+    }
+
+    /// Has something counted, unless that was done just now; a count that goes on is enough.
+    fn start(&self, project: &ProjectDir, figure: CountedFigure) -> Option<Receiver<CountEnd>> {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (project.dir.clone(), figure);
+        if let Some(count) = counts.get(&key) {
+            match *count.borrow() {
+                Some((at, took)) if at.elapsed() < took * PAUSE => return None,
+                None if count.has_changed().is_ok() => return Some(count.clone()),
+                _ => {}
+            }
+        }
+        if counts.len() >= REMEMBERED {
+            counts.retain(|_, count| count.borrow().is_none());
+        }
+        let (told, count) = channel(None);
+        let (project, turn) = (project.clone(), Arc::clone(&self.turn));
+        let thread = std::thread::Builder::new().name("count".into());
+        // Without a thread nothing is counted, and the next question tries again.
+        thread.spawn(move || count_in_turn(project, figure, (&turn, &told))).ok()?;
+        counts.insert(key, count.clone());
+        Some(count)
+    }
+}
+
+fn count_in_turn(project: ProjectDir, figure: CountedFigure, (turn, told): (&Mutex<()>, &Sender<CountEnd>)) {
+    let turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+    let begun = Instant::now();
+    // Figures that cannot be counted are not there, and a question that needs them says why.
+    let _ = count(project, figure);
+    drop(turn);
+    told.send_replace(Some((Instant::now(), begun.elapsed())));
+}
+
+fn count(project: ProjectDir, figure: CountedFigure) -> Result<(), AnswerError> {
+    let collection = Collection::of(project)?;
+    match figure {
+        CountedFigure::Stats => {
+            stats(&collection)?;
+            report(&collection, &ReportWish::default(), |_| ())
+        }
+        CountedFigure::Health(run) => health(&collection, HealthWish { run, time: TIME }).map(drop),
+    }
+}
+
+/// What a collection contains, and when that was counted if something was recorded since.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct CountedStats {
+    /// The numbers.
+    #[serde(flatten)]
+    stats: CrawlStats,
+    /// When they were counted, if something was recorded since.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counted_at: Option<String>,
+}
+
+impl AdmittedRequest {
+    /// Has the project's statistics counted if something was recorded since, and waits a moment.
+    pub(crate) async fn count_stats(&self) -> Result<(), ProblemDetails> {
+        let look = |collection: &Collection| counted_stats(collection).map(|found| found.map(|(_, age)| age));
+        if !self.ask(look).await?.is_some_and(|age| age.is_current) {
+            self.state.counting.wait(self.project()?, CountedFigure::Stats).await;
+        }
+        Ok(())
+    }
+
+    /// The project's statistics as they were last counted.
+    pub(crate) async fn stats(&self) -> Result<CountedStats, ProblemDetails> {
+        self.count_stats().await?;
+        let found = self.ask(counted_stats).await?;
+        let (stats, age) = found.ok_or_else(|| ProblemDetails::busy("it is being counted; ask again"))?;
+        Ok(CountedStats { stats, counted_at: (!age.is_current).then(|| age.at.to_string()) })
+    }
+
+    /// The problems of the project as they were last counted.
+    pub(crate) async fn health(&self, run: Option<u32>) -> Result<Health, ProblemDetails> {
+        let wish = HealthWish { run, time: TIME };
+        let found = self.ask(move |collection| counted_health(collection, wish)).await?;
+        if let Some(found) = found.filter(|found| found.standing == CountStanding::Current) {
+            return Ok(found);
+        }
+        self.state.counting.wait(self.project()?, CountedFigure::Health(run)).await;
+        self.ask(move |collection| match counted_health(collection, wish)? {
+            Some(found) => Ok(found),
+            None => uncounted_health(collection, wish),
+        })
+        .await
+    }
+}
