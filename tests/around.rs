@@ -48,8 +48,11 @@ fn body(name: &str, day: u64) -> String {
         "gone" if day == 2 => article(name, "", &plain),
         "quiet" => article("Quiet", "", &plain),
         "front" => {
-            let links: String = (0..day.clamp(2, 3)).map(|n| format!("<li><a href=/?n={n}>Notice {n}</a></li>")).collect();
-            format!("<!doctype html><title>Front</title><h1>The bridge</h1><p>{first}</p><p>{second}</p><ul>{links}</ul>")
+            let links: String =
+                (0..day.clamp(2, 3)).map(|n| format!("<li><a href=/?n={n}>Notice {n}</a></li>")).collect();
+            format!(
+                "<!doctype html><title>Front</title><h1>The bridge</h1><p>{first}</p><p>{second}</p><ul>{links}</ul>"
+            )
         }
         "small" => {
             format!(

@@ -141,7 +141,9 @@ mod tests {
         home.remove("p").unwrap();
         let again = home.project("p").unwrap();
         assert_eq!(board.status(&again).unwrap().run, None);
-        let settings = |schedule: &str| std::fs::write(again.settings(), format!("name = \"p\"\nseeds = [\"http://a.test/\"]\n{schedule}")).unwrap();
+        let settings = |schedule: &str| {
+            std::fs::write(again.settings(), format!("name = \"p\"\nseeds = [\"http://a.test/\"]\n{schedule}")).unwrap()
+        };
         settings("");
         assert!(board.status(&again).unwrap().next_due.is_none());
         settings("[schedule]\nevery = \"1d\"\n");

@@ -121,16 +121,15 @@ impl RunFigures {
 impl<'a> Report<'a> {
     fn of(collection: &'a Collection, wish: &ReportWish) -> Result<Self> {
         let (reader, name) = (collection.catalogue(), collection.name());
-        let record =
-            match wish.run {
-                Some(run) => {
-                    let found = reader.run(RunId(run))?;
-                    found.ok_or_else(|| AnswerError::Unknown(format!("project {name} has no run {run}")))?
-                }
-                None => reader.last_run()?.ok_or_else(|| {
-                    AnswerError::NotBuilt(format!("project {name} was never run; run orb crawl first"))
-                })?,
-            };
+        let record = match wish.run {
+            Some(run) => {
+                let found = reader.run(RunId(run))?;
+                found.ok_or_else(|| AnswerError::Unknown(format!("project {name} has no run {run}")))?
+            }
+            None => reader
+                .last_run()?
+                .ok_or_else(|| AnswerError::NotBuilt(format!("project {name} was never run; run orb crawl first")))?,
+        };
         let RunFigures { known, counts, around } = RunFigures::of(collection, &record)?;
         let account = RunReport {
             project: name.to_owned(),

@@ -54,9 +54,8 @@ struct KeptStats {
 
 impl KeptStats {
     fn of(stats: &CrawlStats) -> Self {
-        let means = |column: &Column| {
-            [column.images_per_page, column.out_degree.mean, column.in_degree.mean].map(f64::to_bits)
-        };
+        let means =
+            |column: &Column| [column.images_per_page, column.out_degree.mean, column.in_degree.mean].map(f64::to_bits);
         let means = [means(&stats.counts.seeds), means(&stats.counts.whole)];
         Self { stats: stats.clone(), means }
     }

@@ -10,7 +10,7 @@ use crate::problem::ProblemDetails;
 use crate::request::AdmittedRequest;
 use orb_answers::{
     AnswerError, Collection, CountStanding, CrawlStats, Health, HealthWish, ReportWish, counted_health, counted_stats,
-    health, report, stats, uncounted_health,
+    health, is_running, report, stats, uncounted_health,
 };
 use orb_project::ProjectDir;
 use schemars::JsonSchema;
@@ -42,13 +42,24 @@ pub(crate) enum CountedFigure {
     Health(Option<u32>),
 }
 
-/// When a count ended and how long it took; `None` as long as it goes on.
-type CountEnd = Option<(Instant, Duration)>;
+/// How a count ended.
+#[derive(Clone, Copy, Debug)]
+struct CountEnd {
+    at: Instant,
+    took: Duration,
+    has_failed: bool,
+}
+
+impl CountEnd {
+    fn is_recent(&self) -> bool {
+        self.at.elapsed() < self.took * PAUSE
+    }
+}
 
 /// The counts that go on, and those that have ended.
 #[derive(Default)]
 pub(crate) struct Counting {
-    counts: Mutex<HashMap<(PathBuf, CountedFigure), Receiver<CountEnd>>>,
+    counts: Mutex<HashMap<(PathBuf, CountedFigure), Receiver<Option<CountEnd>>>>,
     turn: Arc<Mutex<()>>,
 }
 
@@ -62,12 +73,12 @@ impl Counting {
     }
 
     /// Has something counted, unless that was done just now; a count that goes on is enough.
-    fn start(&self, project: &ProjectDir, figure: CountedFigure) -> Option<Receiver<CountEnd>> {
+    fn start(&self, project: &ProjectDir, figure: CountedFigure) -> Option<Receiver<Option<CountEnd>>> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (project.dir.clone(), figure);
         if let Some(count) = counts.get(&key) {
             match *count.borrow() {
-                Some((at, took)) if at.elapsed() < took * PAUSE => return None,
+                Some(end) if end.is_recent() && (end.has_failed || is_running(project)) => return None,
                 None if count.has_changed().is_ok() => return Some(count.clone()),
                 _ => {}
             }
@@ -85,13 +96,13 @@ impl Counting {
     }
 }
 
-fn count_in_turn(project: ProjectDir, figure: CountedFigure, (turn, told): (&Mutex<()>, &Sender<CountEnd>)) {
+fn count_in_turn(project: ProjectDir, figure: CountedFigure, (turn, told): (&Mutex<()>, &Sender<Option<CountEnd>>)) {
     let turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
     let begun = Instant::now();
     // Figures that cannot be counted are not there, and a question that needs them says why.
-    let _ = count(project, figure);
+    let has_failed = count(project, figure).is_err();
     drop(turn);
-    told.send_replace(Some((Instant::now(), begun.elapsed())));
+    told.send_replace(Some(CountEnd { at: Instant::now(), took: begun.elapsed(), has_failed }));
 }
 
 fn count(project: ProjectDir, figure: CountedFigure) -> Result<(), AnswerError> {

@@ -108,11 +108,7 @@ async fn watch(state: Arc<AppState>, told: Sender<Arc<Beat>>) {
 }
 
 /// Looks at every project that runs, was written to, or was never looked at.
-fn look(
-    home: &Home,
-    open: (&crate::desk::OpenShelf, &StatusBoard),
-    seen: &mut HashMap<String, SeenProject>,
-) -> Beat {
+fn look(home: &Home, open: (&crate::desk::OpenShelf, &StatusBoard), seen: &mut HashMap<String, SeenProject>) -> Beat {
     let projects = home.list().unwrap_or_default();
     seen.retain(|name, _| projects.iter().any(|project| project.name == *name));
     let mut beat = Vec::new();

@@ -40,11 +40,11 @@ pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
 pub use replace::replace;
 pub use sqlite::{
     AckRow, AliasNote, AnchorRow, CatalogueReader, CatalogueWalk, Cell, ChangeRow, Column, ColumnNote, Degrees, DueRow,
-    Extent, FailedTest, FlagCounts, HealthFindings, HealthKind, HealthRow, HealthTally, Holds, HostRow, ImageRow, KnownPage,
-    LinkAnchor, LinkChange, LinkChangeRow, LinkFact, LinkRow, LinkValues, NewestRow, PageRow, PageSieve, PageStanding,
-    PastVisit, QueryEnd, QueryLimits, RankRow, ReportFilter, ReportRow, RunReader, RunRecord, RunStatus, Stats, Sums, Table,
-    TableColumn, TableNote, Unfetched, VisitRow, WithheldAlias, Worded, document_type, document_types, has_rank_tables,
-    write_rank_tables,
+    Extent, FailedTest, FlagCounts, HealthFindings, HealthKind, HealthRow, HealthTally, Holds, HostRow, ImageRow,
+    KnownPage, LinkAnchor, LinkChange, LinkChangeRow, LinkFact, LinkRow, LinkValues, NewestRow, PageRow, PageSieve,
+    PageStanding, PastVisit, QueryEnd, QueryLimits, RankRow, ReportFilter, ReportRow, RunReader, RunRecord, RunStatus,
+    Stats, Sums, Table, TableColumn, TableNote, Unfetched, VisitRow, WithheldAlias, Worded, document_type,
+    document_types, has_rank_tables, write_rank_tables,
 };
 pub use stamp::FileStamp;
 pub use tally::{FlagTally, RunCounters};

@@ -84,7 +84,11 @@ fn cards(overview: &Overview) -> OverviewCards<'_> {
         known: grouped(account.known),
         accounted: grouped(account.accounted),
         unaccounted: grouped(account.unaccounted),
-        table: overview.stats.as_ref().map(|stats| table_one(&stats.counts.seeds, &stats.counts.whole)).unwrap_or_default(),
+        table: overview
+            .stats
+            .as_ref()
+            .map(|stats| table_one(&stats.counts.seeds, &stats.counts.whole))
+            .unwrap_or_default(),
         counted_at: overview.counted_at.as_deref().map(minute),
         trend: trend(&overview.runs),
         overview,

@@ -267,15 +267,11 @@ impl CatalogueReader {
 }
 
 /// Reads all rows of a kind.
-fn findings(
-    db: &Connection,
-    kind: HealthKind,
-    since: Option<RunId>,
-    kept: usize,
-) -> rusqlite::Result<HealthFindings> {
+fn findings(db: &Connection, kind: HealthKind, since: Option<RunId>, kept: usize) -> rusqlite::Result<HealthFindings> {
     let mut statement = db.prepare(&kind.sql(None))?;
     let place = statement.column_names().position(|name| name == "since");
-    let mut found = HealthFindings { tally: HealthTally { all: 0, new: since.map(|_| 0) }, ..HealthFindings::default() };
+    let mut found =
+        HealthFindings { tally: HealthTally { all: 0, new: since.map(|_| 0) }, ..HealthFindings::default() };
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         found.tally.all += 1;
