@@ -80,7 +80,9 @@ pub use inspect::{
     inspect_urls,
 };
 pub use lines::{clip, grouped, harmless};
-pub use links::{LinkFilter, LinkTexts, LinksIn, link_history, link_texts, links_in, links_out, links_since};
+pub use links::{
+    LinkFilter, LinkTexts, LinksIn, link_history, link_texts, links_in, links_in_at_hand, links_out, links_since,
+};
 pub use log::{LogLine, RunLog, run_log};
 pub use newest::newest;
 pub use overview::{Overview, overview};

@@ -96,13 +96,13 @@ pub fn report<T>(collection: &Collection, wish: &ReportWish, read: impl FnOnce(&
 /// What the account of a run is made of. Counting it reads all visits of the run, so it is kept
 /// once the run has ended: what a run saw does not change any more.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct RunFigures {
+struct AccountFigures {
     known: u64,
     counts: FlagCounts,
     around: u64,
 }
 
-impl RunFigures {
+impl AccountFigures {
     fn of(collection: &Collection, record: &RunRecord) -> Result<Self> {
         let (reader, project) = (collection.catalogue(), collection.project());
         if let Some(kept) = recall_run(project, record) {
@@ -130,7 +130,7 @@ impl<'a> Report<'a> {
                 .last_run()?
                 .ok_or_else(|| AnswerError::NotBuilt(format!("project {name} was never run; run orb crawl first")))?,
         };
-        let RunFigures { known, counts, around } = RunFigures::of(collection, &record)?;
+        let AccountFigures { known, counts, around } = AccountFigures::of(collection, &record)?;
         let account = RunReport {
             project: name.to_owned(),
             run: record.id.0,

@@ -50,6 +50,13 @@ struct CountEnd {
     has_failed: bool,
 }
 
+/// When a count began, and how it ends.
+#[derive(Clone)]
+struct CountUnderWay {
+    begun: Instant,
+    end: Receiver<Option<CountEnd>>,
+}
+
 impl CountEnd {
     fn is_recent(&self) -> bool {
         self.at.elapsed() < self.took * PAUSE
@@ -59,34 +66,37 @@ impl CountEnd {
 /// The counts that go on, and those that have ended.
 #[derive(Default)]
 pub(crate) struct Counting {
-    counts: Mutex<HashMap<(PathBuf, CountedFigure), Receiver<Option<CountEnd>>>>,
+    counts: Mutex<HashMap<(PathBuf, CountedFigure), CountUnderWay>>,
     turn: Arc<Mutex<()>>,
 }
 
 impl Counting {
-    /// Has something counted, and waits for it a moment.
+    /// Has something counted, and waits for it a moment; not for one that has been going on for
+    /// longer.
     pub(crate) async fn wait(&self, project: &ProjectDir, figure: CountedFigure) {
         if let Some(mut count) = self.start(project, figure) {
             // It may take longer, or have failed: the figures that are kept say so.
-            let _ = tokio::time::timeout(PATIENCE, count.wait_for(Option::is_some)).await;
+            let left = PATIENCE.saturating_sub(count.begun.elapsed());
+            let _ = tokio::time::timeout(left, count.end.wait_for(Option::is_some)).await;
         }
     }
 
     /// Has something counted, unless that was done just now; a count that goes on is enough.
-    fn start(&self, project: &ProjectDir, figure: CountedFigure) -> Option<Receiver<Option<CountEnd>>> {
+    fn start(&self, project: &ProjectDir, figure: CountedFigure) -> Option<CountUnderWay> {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (project.dir.clone(), figure);
         if let Some(count) = counts.get(&key) {
-            match *count.borrow() {
+            match *count.end.borrow() {
                 Some(end) if end.is_recent() && (end.has_failed || is_running(project)) => return None,
-                None if count.has_changed().is_ok() => return Some(count.clone()),
+                None if count.end.has_changed().is_ok() => return Some(count.clone()),
                 _ => {}
             }
         }
         if counts.len() >= REMEMBERED {
-            counts.retain(|_, count| count.borrow().is_none());
+            counts.retain(|_, count| count.end.borrow().is_none());
         }
-        let (told, count) = channel(None);
+        let (told, end) = channel(None);
+        let count = CountUnderWay { begun: Instant::now(), end };
         let (project, turn) = (project.clone(), Arc::clone(&self.turn));
         let thread = std::thread::Builder::new().name("count".into());
         // Without a thread nothing is counted, and the next question tries again.
