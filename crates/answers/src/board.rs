@@ -142,7 +142,8 @@ mod tests {
         let again = home.project("p").unwrap();
         assert_eq!(board.status(&again).unwrap().run, None);
         let settings = |schedule: &str| {
-            std::fs::write(again.settings(), format!("name = \"p\"\nseeds = [\"http://a.test/\"]\n{schedule}")).unwrap()
+            let text = format!("name = \"p\"\nseeds = [\"http://a.test/\"]\n{schedule}");
+            std::fs::write(again.settings(), text).unwrap();
         };
         settings("");
         assert!(board.status(&again).unwrap().next_due.is_none());
