@@ -226,3 +226,30 @@ fn parts_of_a_secure_page_that_are_not_secure_are_found() {
     let rows: Vec<_> = found.as_array().unwrap().iter().map(|row| (&row["url"], &row["other"], &row["kind"])).collect();
     assert_eq!(rows, [(&site.url("/").into(), &"http://127.0.0.1:9/logo.png".into(), &"img".into())]);
 }
+
+#[test]
+fn counts_are_kept_until_the_next_run_and_no_longer() {
+    let worse = Arc::default();
+    let script = site(&worse);
+    let home = Home::new();
+    home.crawl(&[&format!("http://{}/", script.address), "--delay", "0", "--per-host", "1"]);
+    let untitled = |home: &Home| counts(home, &[])["missing_title"].0.clone();
+    assert_eq!(untitled(&home), 1);
+    // Whoever asks again is told what was kept: nothing is counted a second time.
+    let kept = home.project().join("figures/health.json");
+    let text = std::fs::read_to_string(&kept).unwrap();
+    let place = text.find("missing_title").unwrap();
+    let other = text[place..].replacen("\"all\":1", "\"all\":77", 1);
+    std::fs::write(&kept, format!("{}{other}", &text[..place])).unwrap();
+    assert_eq!(untitled(&home), 77);
+    worse.store(true, Ordering::SeqCst);
+    home.orb(&["track", PROJECT, "--progress", "none"]).expect(0);
+    assert_eq!(untitled(&home), 2, "the counts of before the run");
+    assert_eq!(told(&home, &["missing_title"]).as_array().unwrap().len(), 2, "the rows of before the run");
+    // What cannot be read is counted again, and a place that cannot be written to costs nothing but time.
+    std::fs::write(&kept, "rubbish").unwrap();
+    assert_eq!(untitled(&home), 2);
+    std::fs::remove_dir_all(kept.parent().unwrap()).unwrap();
+    std::fs::write(kept.parent().unwrap(), "in the way").unwrap();
+    assert_eq!(untitled(&home), 2);
+}

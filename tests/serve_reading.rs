@@ -12,7 +12,8 @@ use harness::script::{Heard, Script, absent, moved, reply};
 use harness::served::{HttpReply, Served, add_user};
 use serde_json::Value;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 /// A page that tries everything: its title, its words, its pictures, its address.
 const HOSTILE: &str = "<title><script>alert('title')</script></title><h1 onclick=alert(1)>Hostile weather</h1>\
@@ -20,14 +21,15 @@ const HOSTILE: &str = "<title><script>alert('title')</script></title><h1 onclick
     <a href='javascript:alert(5)'>run</a> <a href='/?<script>'>home</a><iframe srcdoc='<script>alert(6)</script>'></iframe>\
     <style>body{background:url(http://evil.test/)}</style><form action=http://evil.test/><input name=password></form>";
 
-fn answer(heard: &Heard, is_later: bool) -> Vec<u8> {
+fn answer(heard: &Heard, edition: u32) -> Vec<u8> {
     let html = |body: &str| reply("200 OK", "Content-Type: text/html\r\n", &format!("<!doctype html>{body}"));
     match heard.target.as_str() {
         "/" => html(
             "<title>Start</title><p>Welcome to the library of weather.</p><a href=/rain>about the rain</a> \
              <a href=/hostile>hostile</a> <a href=/gone>gone</a> <a href=/moved>moved</a> <a href=/notes.txt>notes</a>",
         ),
-        "/rain" if is_later => html("<title>Rain</title><p>The rain falls on the hills.</p><p>It is wet.</p>"),
+        "/rain" if edition > 1 => absent(),
+        "/rain" if edition == 1 => html("<title>Rain</title><p>The rain falls on the hills.</p><p>It is wet.</p>"),
         "/rain" => html("<title>Rain</title><p>The rain falls on the plains.</p><p>It is wet.</p>"),
         "/hostile" => html(HOSTILE),
         "/moved" => moved("/rain"),
@@ -39,19 +41,20 @@ fn answer(heard: &Heard, is_later: bool) -> Vec<u8> {
 /// A home whose project was crawled and tracked, served to somebody who may read it.
 struct Reading {
     _script: Script,
-    _home: Home,
+    home: Home,
+    edition: Arc<AtomicU32>,
     served: Served,
     cookie: String,
 }
 
 impl Reading {
     fn new() -> Self {
-        let later = Arc::new(AtomicBool::new(false));
-        let is_later = Arc::clone(&later);
-        let script = Script::serve(move |heard| answer(heard, is_later.load(Ordering::SeqCst)));
+        let edition = Arc::new(AtomicU32::new(0));
+        let current = Arc::clone(&edition);
+        let script = Script::serve(move |heard| answer(heard, current.load(Ordering::SeqCst)));
         let home = Home::new();
         home.crawl(&[&format!("http://{}/", script.address), "--delay", "0", "--per-host", "1"]);
-        later.store(true, Ordering::SeqCst);
+        edition.store(1, Ordering::SeqCst);
         home.orb(&["track", PROJECT, "--progress", "none"]).expect(0);
         home.orb(&["graph", "build", PROJECT]).expect(0);
         add_user(&home, "bob", &[]);
@@ -59,7 +62,7 @@ impl Reading {
         let served = Served::start(&home, &[]);
         let reply = served.post("/login", &[], "name=bob&password=a+password&next=/");
         let cookie = reply.cookie().unwrap().to_owned();
-        Self { _script: script, _home: home, served, cookie }
+        Self { _script: script, home, edition, served, cookie }
     }
 
     fn get(&self, path: &str, accept: &str) -> HttpReply {
@@ -222,4 +225,43 @@ fn lists_are_filtered_and_read_part_by_part() {
     assert!(refused.contains("role=\"alert\""), "{refused}");
     let completed = reading.json("/complete?q=wea");
     assert_eq!(completed[0]["text"], "weather", "{completed}");
+}
+
+/// How often a page that is gone is linked to, once that has been counted for a run. What is not
+/// of that run says so.
+fn broken_links(reading: &Reading, run: u32) -> u64 {
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(60) {
+        let health = reading.json("/health");
+        let broken = health["kinds"].as_array().unwrap().iter().find(|kind| kind["kind"] == "broken_link").unwrap();
+        if health["standing"] == "current" {
+            assert_eq!(health["run"], run, "counts of another run as current: {health}");
+            return broken["count"].as_u64().unwrap();
+        }
+        let page = reading.page("/health");
+        assert!(page.contains("being counted") || page.contains("Found"), "{page}");
+    }
+    panic!("nothing was counted in a minute");
+}
+
+#[test]
+fn counts_are_never_those_of_before_the_last_run() {
+    let reading = Reading::new();
+    let before = broken_links(&reading, 2);
+    assert_eq!(reading.json("")["account"]["run"], 2);
+    reading.edition.store(2, Ordering::SeqCst);
+    reading.home.orb(&["track", PROJECT, "--progress", "none"]).expect(0);
+    // The first page links to what is gone now, and another leads there.
+    assert_eq!(broken_links(&reading, 3), before + 2);
+    let listed = reading.json("/health/broken_link");
+    assert_eq!(listed["rows"].as_array().unwrap().len() as u64, before + 2, "{listed}");
+    let project = reading.json("");
+    assert_eq!((&project["account"]["run"], &project["account"]["flags"]["MIS"]), (&3.into(), &1.into()));
+    let is_current = project["counted_at"].is_null() && !project["stats"].is_null();
+    let errors = &project["stats"]["whole"]["errors"]["HTTP_ERROR"];
+    let broken =
+        reading.home.orb(&["stats", PROJECT, "--json"]).expect(0).json()["whole"]["errors"]["HTTP_ERROR"].clone();
+    assert!(!is_current || *errors == broken, "{project}");
+    let state = reading.served.get(&format!("/p/{PROJECT}"), &[("Cookie", &reading.cookie), ("Accept", "text/html")]);
+    assert!(state.body.contains("run 3"), "{}", state.body);
 }

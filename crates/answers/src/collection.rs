@@ -7,12 +7,12 @@
 //! the last commit.
 
 use crate::guard::guarded;
-use crate::{AnswerError, CrawlStats, Result};
+use crate::{AnswerError, Result};
 use orb_graph::{GraphError, Ranks, WebGraph};
 use orb_index::Searcher;
 use orb_project::Settings;
-use orb_store::{ArchiveReader, CatalogueReader, Extent, Home, ProjectDir};
-use std::cell::{OnceCell, RefCell};
+use orb_store::{ArchiveReader, CatalogueReader, Home, ProjectDir};
+use std::cell::OnceCell;
 
 /// A project, opened for reading.
 pub struct Collection {
@@ -23,7 +23,6 @@ pub struct Collection {
     graph: OnceCell<WebGraph>,
     ranks: OnceCell<Option<Ranks>>,
     searcher: OnceCell<Searcher>,
-    counted: RefCell<Option<(Extent, CrawlStats)>>,
 }
 
 impl Collection {
@@ -42,20 +41,23 @@ impl Collection {
         }
         let catalogue = CatalogueReader::open(&project)?;
         let archive = ArchiveReader::open(&project);
-        let (settings, graph, ranks, searcher, counted) = Default::default();
-        Ok(Self { project, catalogue, archive, settings, graph, ranks, searcher, counted })
+        let (settings, graph, ranks, searcher) = Default::default();
+        Ok(Self { project, catalogue, archive, settings, graph, ranks, searcher })
     }
 
     /// Closes what was rebuilt since it was opened, and the settings, so that the next question
     /// sees the current ones.
     pub fn refresh(&mut self) -> Result<()> {
         self.settings.take();
-        if self.graph.get().is_none_or(|graph| !graph.is_latest()) {
-            // The catalogue attaches the rank tables when it is opened.
+        // The catalogue attaches the rank tables when it is opened.
+        let is_latest = self.catalogue.is_latest();
+        if !is_latest {
             self.catalogue = CatalogueReader::open(&self.project)?;
-            self.graph.take();
         }
-        self.ranks.take();
+        if !is_latest || self.graph.get().is_some_and(|graph| !graph.is_latest()) {
+            self.graph.take();
+            self.ranks.take();
+        }
         if self.searcher.get().is_some_and(|searcher| !searcher.is_latest()) {
             self.searcher.take();
         }
@@ -80,11 +82,6 @@ impl Collection {
     /// The bytes.
     pub(crate) fn archive(&self) -> &ArchiveReader {
         &self.archive
-    }
-
-    /// The statistics as last computed, and what they were computed from.
-    pub(crate) fn counted(&self) -> &RefCell<Option<(Extent, CrawlStats)>> {
-        &self.counted
     }
 
     /// The project's settings, or the defaults if it has none.

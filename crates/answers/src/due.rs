@@ -3,7 +3,7 @@
 use crate::{Result, last_run};
 use orb_page::{Moment, RunKind};
 use orb_project::{Due, Settings};
-use orb_store::{ProjectDir, ProjectLock};
+use orb_store::{ProjectDir, ProjectLock, RunRecord};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
@@ -35,8 +35,12 @@ fn named<S: Serializer>(kind: &RunKind, to: S) -> std::result::Result<S::Ok, S::
 
 /// When a project is to run, by its settings and its runs.
 pub fn due(project: &ProjectDir, settings: &Settings, now: Moment) -> Result<Due> {
-    let last = last_run(project)?;
-    Ok(Due::of(&settings.schedule, project, last.as_ref(), ProjectLock::is_held(project), now))
+    Ok(of(project, settings, last_run(project)?.as_ref(), now))
+}
+
+/// The same for whoever knows the last run.
+pub(crate) fn of(project: &ProjectDir, settings: &Settings, last: Option<&RunRecord>, now: Moment) -> Due {
+    Due::of(&settings.schedule, project, last, ProjectLock::is_held(project), now)
 }
 
 /// When a project is due; `None` without a schedule.
@@ -45,7 +49,18 @@ pub fn due_project(project: &ProjectDir, now: Moment) -> Result<Option<DueProjec
     if settings.schedule.schedule().is_none() {
         return Ok(None);
     }
-    let due = due(project, &settings, now)?;
+    Ok(scheduled(project, &settings, last_run(project)?.as_ref(), now))
+}
+
+/// The same for whoever knows the settings and the last run.
+pub(crate) fn scheduled(
+    project: &ProjectDir,
+    settings: &Settings,
+    last: Option<&RunRecord>,
+    now: Moment,
+) -> Option<DueProject> {
+    settings.schedule.schedule()?;
+    let due = of(project, settings, last, now);
     let zone = &settings.schedule.zone;
     let running = ProjectLock::is_held(project);
     let shown = match due.at {
@@ -53,7 +68,7 @@ pub fn due_project(project: &ProjectDir, now: Moment) -> Result<Option<DueProjec
         Some(at) => zone.show(at),
         None => if running { "runs" } else { "never" }.to_owned(),
     };
-    Ok(Some(DueProject {
+    Some(DueProject {
         project: project.name.clone(),
         kind: due.kind,
         due: due.at.map(|at| at.to_string()),
@@ -61,5 +76,5 @@ pub fn due_project(project: &ProjectDir, now: Moment) -> Result<Option<DueProjec
         resumes: due.resumes,
         running,
         shown,
-    }))
+    })
 }

@@ -14,6 +14,7 @@
 //! is a note in the result and not a failure. Why there is no answer is an [`AnswerError`]. Nothing
 //! here prints, reads the environment, installs a panic hook or keeps a thread.
 
+mod board;
 mod changes;
 mod check;
 mod collection;
@@ -32,6 +33,7 @@ mod importance;
 pub mod index;
 mod inspect;
 mod intake;
+mod kept;
 mod lines;
 mod links;
 mod log;
@@ -58,6 +60,7 @@ mod views;
 mod window;
 mod words;
 
+pub use board::StatusBoard;
 pub use changes::{CHANGES, ChangePage, FeedEnd, changes, changes_before, cursor_since, latest_changes};
 pub use check::check;
 pub use collection::Collection;
@@ -71,7 +74,10 @@ pub use graph::{
     RankAccount, RankAccounts, graph_map, graph_stats, neighbours,
 };
 pub use guard::expects_panic;
-pub use health::{Health, HealthCount, HealthPart, HealthRows, HealthWish, Severity, health, health_rows};
+pub use health::{
+    CountStanding, Health, HealthCount, HealthPart, HealthRows, HealthWish, Severity, counted_health, health,
+    health_rows, uncounted_health,
+};
 pub use hosts::{HostList, ListedHost, host, hosts};
 pub use hubs::{FeedHub, hubs};
 pub use index::{IndexStatus, index_status};
@@ -82,7 +88,9 @@ pub use inspect::{
 };
 pub use intake::{CallSource, IntakeState, intake};
 pub use lines::{clip, grouped, harmless};
-pub use links::{LinkFilter, LinkTexts, LinksIn, link_history, link_texts, links_in, links_out, links_since};
+pub use links::{
+    LinkFilter, LinkTexts, LinksIn, link_history, link_texts, links_in, links_in_at_hand, links_out, links_since,
+};
 pub use log::{LogLine, RunLog, run_log};
 pub use newest::newest;
 pub use overview::{Overview, overview};
@@ -101,7 +109,7 @@ pub use search::{
 pub use show::{ShownPage, show};
 pub use size::project_size;
 pub use sql::{SqlQuery, cell_text, cell_value, schema, sql};
-pub use stats::{CrawlStats, HostRules, ShownRule, stats};
+pub use stats::{CountAge, CrawlStats, HostRules, ShownRule, counted_stats, stats};
 pub use status::{ProjectStatus, is_running, last_run, last_written, state_of, status};
 pub use top::{RankedKind, Top, TopRow, top};
 pub use versions::ChangedVersions;

@@ -1,8 +1,9 @@
 //! Which pages are there, of one kind, host, status or media type?
 //!
 //! A list is read part by part: a part ends at its limit, or where enough pages were examined that
-//! did not match, so that a rare filter on a large collection costs many short answers and no long
-//! one. The next part continues after the last page that was examined.
+//! did not match, or where that took long enough, so that a rare filter on a large collection costs
+//! many short answers and no long one. The next part continues after the last page that was
+//! examined.
 
 use crate::{AnswerError, Collection, Result};
 use orb_page::PageKind;
@@ -10,9 +11,16 @@ use orb_store::{PageRow, PageSieve};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::str::FromStr;
+use std::time::{Duration, Instant};
 
-/// Pages that are examined for one part of a list.
+/// Pages that are examined at most for one part of a list.
 const EXAMINED: u64 = 50_000;
+
+/// Pages that are examined between two looks at the clock.
+const STEP: u64 = 2_500;
+
+/// Time for one part: the step that passes it is the last.
+const TIME: Duration = Duration::from_millis(15);
 
 /// Which pages are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -71,11 +79,17 @@ pub fn pages(collection: &Collection, filter: &PageFilter, after: u64, limit: u6
         url: filter.url.as_deref(),
     };
     collection.catalogue().at_one_moment(|reader| {
-        let known = reader.extent()?.pages;
-        let examined = after.saturating_add(EXAMINED);
-        let pages = reader.pages(&sieve, (after, examined), limit)?;
-        let is_full = pages.len() as u64 >= limit;
-        let end = if is_full { pages.last().map_or(after, |page| page.id) } else { examined };
+        let (known, begun) = (reader.extent()?.pages, Instant::now());
+        let (mut pages, mut end) = (Vec::new(), after);
+        while end < known && end - after < EXAMINED && (end == after || begun.elapsed() < TIME) {
+            let (step, left) = (end.saturating_add(STEP), limit - pages.len() as u64);
+            pages.extend(reader.pages(&sieve, (end, step), left)?);
+            if pages.len() as u64 >= limit {
+                end = pages.last().map_or(end, |page| page.id);
+                break;
+            }
+            end = step;
+        }
         Ok(PageList { next: (end < known).then_some(end), pages })
     })
 }

@@ -3,12 +3,13 @@
 //! A report is the account of the run and then its documents. The documents may be many and are
 //! streamed; account and documents are read in one transaction, so that they agree.
 
+use crate::kept::{keep_run, recall_run};
 use crate::versions::ChangedVersions;
 use crate::{AnswerError, CHANGES, Collection, Result, state_of};
 use orb_page::{Flag, Moment, RunId};
-use orb_store::{AckRow, FlagCounts, FlagTally, ProjectLock, ReportFilter, ReportRow, RunCounters};
+use orb_store::{AckRow, FlagCounts, FlagTally, ProjectLock, ReportFilter, ReportRow, RunCounters, RunRecord};
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use std::io;
 
 /// Which report is wanted.
@@ -92,23 +93,44 @@ pub fn report<T>(collection: &Collection, wish: &ReportWish, read: impl FnOnce(&
     collection.catalogue().at_one_moment(|_| Ok(read(&Report::of(collection, wish)?)))
 }
 
-impl<'a> Report<'a> {
-    fn of(collection: &'a Collection, wish: &ReportWish) -> Result<Self> {
-        let (reader, name) = (collection.catalogue(), collection.name());
-        let record =
-            match wish.run {
-                Some(run) => {
-                    let found = reader.run(RunId(run))?;
-                    found.ok_or_else(|| AnswerError::Unknown(format!("project {name} has no run {run}")))?
-                }
-                None => reader.runs()?.into_iter().next().ok_or_else(|| {
-                    AnswerError::NotBuilt(format!("project {name} was never run; run orb crawl first"))
-                })?,
-            };
+/// What the account of a run is made of. Counting it reads all visits of the run, so it is kept
+/// once the run has ended: what a run saw does not change any more.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct AccountFigures {
+    known: u64,
+    counts: FlagCounts,
+    around: u64,
+}
+
+impl AccountFigures {
+    fn of(collection: &Collection, record: &RunRecord) -> Result<Self> {
+        let (reader, project) = (collection.catalogue(), collection.project());
+        if let Some(kept) = recall_run(project, record) {
+            return Ok(kept);
+        }
         let counters = RunCounters::of(&record.counters);
         // A run may be asked to visit only some of the documents: it has to account for those.
         let known = if counters.known > 0 { counters.known } else { reader.known_before(record.id)? };
         let counts = reader.flag_counts(record.id)?;
+        let figures = Self { known, counts, around: reader.around_count(record.id)? };
+        keep_run(project, record, &figures);
+        Ok(figures)
+    }
+}
+
+impl<'a> Report<'a> {
+    fn of(collection: &'a Collection, wish: &ReportWish) -> Result<Self> {
+        let (reader, name) = (collection.catalogue(), collection.name());
+        let record = match wish.run {
+            Some(run) => {
+                let found = reader.run(RunId(run))?;
+                found.ok_or_else(|| AnswerError::Unknown(format!("project {name} has no run {run}")))?
+            }
+            None => reader
+                .last_run()?
+                .ok_or_else(|| AnswerError::NotBuilt(format!("project {name} was never run; run orb crawl first")))?,
+        };
+        let AccountFigures { known, counts, around } = AccountFigures::of(collection, &record)?;
         let account = RunReport {
             project: name.to_owned(),
             run: record.id.0,
@@ -116,7 +138,7 @@ impl<'a> Report<'a> {
             kind: record.kind.name().to_owned(),
             started_at: record.started_at,
             finished_at: record.finished_at,
-            seconds: counters.seconds,
+            seconds: RunCounters::of(&record.counters).seconds,
             known,
             flags: FlagTally {
                 new: counts.of(Flag::New),
@@ -125,7 +147,7 @@ impl<'a> Report<'a> {
                 missing: counts.of(Flag::Missing),
                 error: counts.of(Flag::Error),
             },
-            around: reader.around_count(record.id)?,
+            around,
             accounted: counts.accounted(),
             unaccounted: known.saturating_sub(counts.accounted()),
             acknowledged: reader.ack(record.id)?,

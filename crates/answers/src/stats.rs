@@ -1,14 +1,16 @@
 //! What does the collection contain, in numbers?
 
+use crate::kept::{FiguresMark, KeptFigures, keep, recall};
 use crate::{Collection, Result};
-use orb_store::{CatalogueReader, Stats};
+use orb_page::Moment;
+use orb_store::{CatalogueReader, Column, Stats};
 use orb_urls::alias::{HostAliases, LearntRule, RuleState};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The statistics of a crawl: one column for the seeds' own hosts, one for everything; and what was
 /// learnt about the addresses of its hosts.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CrawlStats {
     /// The numbers.
     #[serde(flatten)]
@@ -18,7 +20,7 @@ pub struct CrawlStats {
 }
 
 /// What was learnt about the addresses of a host.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostRules {
     /// Scheme, name and port.
     pub host: String,
@@ -27,33 +29,79 @@ pub struct HostRules {
 }
 
 /// How addresses of a host may differ that lead to one page.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShownRule {
     /// In words.
     pub rule: String,
     /// `believed` or `withdrawn`.
-    pub state: &'static str,
+    pub state: String,
     /// Addresses it withholds; one that several rules make an alias counts for each.
     pub withheld: u64,
     /// Addresses that were fetched to test it.
     pub tested: u64,
 }
 
+/// Under which name they are kept.
+const KEPT: &str = "stats";
+
+/// What is kept: the numbers, and the means among them bit by bit, since reading them as decimals
+/// may change the last bit.
+#[derive(Serialize, Deserialize)]
+struct KeptStats {
+    stats: CrawlStats,
+    means: [[u64; 3]; 2],
+}
+
+impl KeptStats {
+    fn of(stats: &CrawlStats) -> Self {
+        let means =
+            |column: &Column| [column.images_per_page, column.out_degree.mean, column.in_degree.mean].map(f64::to_bits);
+        let means = [means(&stats.counts.seeds), means(&stats.counts.whole)];
+        Self { stats: stats.clone(), means }
+    }
+
+    fn stats(self) -> CrawlStats {
+        let mut stats = self.stats;
+        for (column, means) in [&mut stats.counts.seeds, &mut stats.counts.whole].into_iter().zip(self.means) {
+            let [images_per_page, out_degree, in_degree] = means.map(f64::from_bits);
+            column.images_per_page = images_per_page;
+            (column.out_degree.mean, column.in_degree.mean) = (out_degree, in_degree);
+        }
+        stats
+    }
+}
+
 /// What the collection contains.
 ///
-/// Counting takes a scan of the whole catalogue, so an open collection remembers the numbers until
-/// the next commit.
+/// Counting takes a scan of the whole catalogue, so the numbers are kept beside it until the next
+/// commit.
 pub fn stats(collection: &Collection) -> Result<CrawlStats> {
     collection.catalogue().at_one_moment(|reader| {
-        let extent = reader.extent()?;
-        let remembered = collection.counted().borrow().as_ref().filter(|(of, _)| *of == extent).map(|(_, s)| s.clone());
-        if let Some(stats) = remembered {
-            return Ok(stats);
+        let mark = FiguresMark::now(collection)?;
+        if let Some(kept) = recall::<KeptStats>(collection.project(), KEPT).filter(|kept| kept.is_of(&mark)) {
+            return Ok(kept.figures.stats());
         }
         let stats = CrawlStats { counts: reader.stats()?, aliases: learnt(reader)? };
-        *collection.counted().borrow_mut() = Some((extent, stats.clone()));
+        keep(collection.project(), KEPT, &KeptFigures::new(mark, KeptStats::of(&stats)));
         Ok(stats)
     })
+}
+
+/// The same as it was last counted, and when that was; `None` if it never was. Nothing is counted,
+/// so this is quick.
+pub fn counted_stats(collection: &Collection) -> Result<Option<(CrawlStats, CountAge)>> {
+    let Some(kept) = recall::<KeptStats>(collection.project(), KEPT) else { return Ok(None) };
+    let age = CountAge { at: kept.at, is_current: kept.is_of(&FiguresMark::now(collection)?) };
+    Ok(Some((kept.figures.stats(), age)))
+}
+
+/// How old figures are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CountAge {
+    /// When they were counted.
+    pub at: Moment,
+    /// Whether they are those of the catalogue as it is now.
+    pub is_current: bool,
 }
 
 /// What was learnt about the addresses of its hosts.
@@ -79,5 +127,5 @@ fn shown(rule: &LearntRule, withheld: u64) -> Option<ShownRule> {
         RuleState::Withdrawn if rule.was_believed() => "withdrawn",
         _ => return None,
     };
-    Some(ShownRule { rule: rule.rule.to_string(), state, withheld, tested: rule.tested })
+    Some(ShownRule { rule: rule.rule.to_string(), state: state.to_owned(), withheld, tested: rule.tested })
 }

@@ -3,7 +3,7 @@
 use crate::{Result, due};
 use orb_page::Moment;
 use orb_project::Settings;
-use orb_store::{CatalogueReader, Home, ProjectDir, ProjectLock, RunCounters, RunRecord, RunStatus};
+use orb_store::{Home, ProjectDir, ProjectLock, RunCounters, RunReader, RunRecord, RunStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::SystemTime;
@@ -38,10 +38,18 @@ pub fn status(home: &Home, project: Option<&str>) -> Result<Vec<ProjectStatus>> 
         Some(name) => vec![home.find(name)?],
         None => home.list()?,
     };
-    projects.iter().map(of).collect()
+    projects
+        .iter()
+        .map(|project| {
+            // Commands that need the settings report unreadable ones.
+            let settings = Settings::kept(project).ok().flatten();
+            Ok(of(project, last_run(project)?.as_ref(), settings.as_ref()))
+        })
+        .collect()
 }
 
-fn of(project: &ProjectDir) -> Result<ProjectStatus> {
+/// The state of a project with this last run and these settings.
+pub(crate) fn of(project: &ProjectDir, last: Option<&RunRecord>, settings: Option<&Settings>) -> ProjectStatus {
     let running = ProjectLock::is_held(project);
     let blank = ProjectStatus {
         project: project.name.clone(),
@@ -51,25 +59,19 @@ fn of(project: &ProjectDir) -> Result<ProjectStatus> {
         state: None,
         started_at: None,
         finished_at: None,
-        next_due: next_due(project),
+        next_due: settings.and_then(|s| due::of(project, s, last, Moment::now()).at).map(|at| at.to_string()),
         counters: RunCounters::default(),
     };
-    let Some(last) = last_run(project)? else { return Ok(blank) };
-    Ok(ProjectStatus {
-        state: Some(state_of(&last, running).to_owned()),
+    let Some(last) = last else { return blank };
+    ProjectStatus {
+        state: Some(state_of(last, running).to_owned()),
         run: Some(last.id.0),
         kind: Some(last.kind.name().to_owned()),
         started_at: Some(last.started_at.to_string()),
         finished_at: last.finished_at.map(|m| m.to_string()),
         counters: RunCounters::of(&last.counters),
         ..blank
-    })
-}
-
-/// When its schedule is due; commands that need the settings report unreadable ones.
-fn next_due(project: &ProjectDir) -> Option<String> {
-    let settings = Settings::kept(project).ok().flatten()?;
-    due(project, &settings, Moment::now()).ok()?.at.map(|at| at.to_string())
+    }
 }
 
 /// Whether a process is using a project: the quickest question of all.
@@ -92,7 +94,7 @@ pub fn last_run(project: &ProjectDir) -> Result<Option<RunRecord>> {
     if project.is_empty() {
         return Ok(None);
     }
-    Ok(CatalogueReader::open(project)?.runs()?.into_iter().next())
+    Ok(RunReader::open(project)?.last()?)
 }
 
 /// The state of a run: one marked as running while nobody uses the project was interrupted.

@@ -19,6 +19,7 @@ mod assets;
 mod brake;
 mod chart;
 mod choice;
+mod counting;
 mod desk;
 mod doors;
 mod errand;

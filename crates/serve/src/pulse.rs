@@ -6,7 +6,7 @@
 
 use crate::problem::ProblemDetails;
 use crate::state::AppState;
-use orb_answers::{AnswerError, CHANGES, ChangePage, changes, is_running, last_written, latest_changes, status};
+use orb_answers::{AnswerError, CHANGES, ChangePage, StatusBoard, changes, is_running, last_written, latest_changes};
 use orb_project::{Home, ProjectDir};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -89,9 +89,9 @@ async fn watch(state: Arc<AppState>, told: Sender<Arc<Beat>>) {
         if state.pulse.may_end(&told) {
             return;
         }
-        let shelf = state.desk.shelf();
+        let (shelf, board) = (state.desk.shelf(), Arc::clone(&state.board));
         let looked = state.desk.work(move |home| {
-            let beat = look(home, &shelf, &mut seen);
+            let beat = look(home, (&shelf, &board), &mut seen);
             (seen, beat)
         });
         // After a panic nothing is known any more, and everything is looked at again.
@@ -108,7 +108,7 @@ async fn watch(state: Arc<AppState>, told: Sender<Arc<Beat>>) {
 }
 
 /// Looks at every project that runs, was written to, or was never looked at.
-fn look(home: &Home, shelf: &crate::desk::OpenShelf, seen: &mut HashMap<String, SeenProject>) -> Beat {
+fn look(home: &Home, open: (&crate::desk::OpenShelf, &StatusBoard), seen: &mut HashMap<String, SeenProject>) -> Beat {
     let projects = home.list().unwrap_or_default();
     seen.retain(|name, _| projects.iter().any(|project| project.name == *name));
     let mut beat = Vec::new();
@@ -121,7 +121,7 @@ fn look(home: &Home, shelf: &crate::desk::OpenShelf, seen: &mut HashMap<String, 
         }
         (known.was_running, known.written) = (running, written);
         // A project that cannot be read now is looked at again as long as it runs.
-        if let Ok(told) = look_at(home, shelf, project, (known, is_new)) {
+        if let Ok(told) = look_at(open, project, (known, is_new)) {
             beat.extend(told);
         }
     }
@@ -129,14 +129,12 @@ fn look(home: &Home, shelf: &crate::desk::OpenShelf, seen: &mut HashMap<String, 
 }
 
 fn look_at(
-    home: &Home,
-    shelf: &crate::desk::OpenShelf,
+    (shelf, board): (&crate::desk::OpenShelf, &StatusBoard),
     project: ProjectDir,
     (known, is_new): (&mut SeenProject, bool),
 ) -> Result<Option<ProjectBeat>, ProblemDetails> {
     let name = project.name.clone();
-    let state = status(home, Some(&name))?;
-    let state = serde_json::to_string(&state.first()).map_err(|e| ProblemDetails::failed(&e))?;
+    let state = serde_json::to_string(&board.status(&project)?).map_err(|e| ProblemDetails::failed(&e))?;
     let from = known.cursor;
     let page = match (project.is_empty(), is_new) {
         (true, _) => ChangePage { changes: Vec::new(), next: 0 },

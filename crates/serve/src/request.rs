@@ -13,7 +13,7 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
-use orb_answers::Collection;
+use orb_answers::{Collection, ProjectStatus};
 use orb_project::{Home, ProjectDir, User};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -136,6 +136,12 @@ impl AdmittedRequest {
         F: FnOnce(&Home) -> Result<T, E> + Send + 'static,
     {
         self.state.desk.work(job).await?.map_err(E::into)
+    }
+
+    /// The state of the project.
+    pub(crate) async fn status(&self) -> Result<ProjectStatus, ProblemDetails> {
+        let (board, project) = (Arc::clone(&self.state.board), self.project()?.clone());
+        self.work(move |_| board.status(&project)).await
     }
 
     /// What stands around a page.

@@ -1,14 +1,17 @@
 //! What do all requests share?
 
 use crate::brake::Brake;
+use crate::counting::Counting;
 use crate::desk::Desk;
 use crate::first::FirstLink;
+use crate::fragments::SharedLooks;
 use crate::gate::AllowedHosts;
 use crate::keys::KeyBook;
 use crate::launch::Launcher;
 use crate::pulse::Pulse;
 use crate::repeats::Repeats;
 use crate::websub::Subscriptions;
+use orb_answers::StatusBoard;
 use std::sync::Arc;
 use std::time::Instant;
 use tokio::sync::{Semaphore, watch};
@@ -29,6 +32,12 @@ pub(crate) const STREAMS_AT_ONCE: usize = 256;
 pub(crate) struct AppState {
     /// Who asks the collections.
     pub(crate) desk: Desk,
+    /// How the projects stand.
+    pub(crate) board: Arc<StatusBoard>,
+    /// Who counts what takes long.
+    pub(crate) counting: Counting,
+    /// What the viewers of one thing share.
+    pub(crate) looks: SharedLooks,
     /// How often passwords may be tried.
     pub(crate) brake: Brake,
     /// The link that makes the first account.
@@ -67,6 +76,9 @@ impl AppState {
     pub(crate) fn new(desk: Desk, hosts: AllowedHosts, secure: bool, closing: watch::Receiver<bool>) -> Self {
         Self {
             desk,
+            board: Arc::default(),
+            counting: Counting::default(),
+            looks: SharedLooks::default(),
             brake: Brake::default(),
             first: FirstLink::default(),
             launcher: Launcher::new(None),

@@ -22,6 +22,7 @@ mod project;
 mod queues;
 mod replace;
 mod sqlite;
+mod stamp;
 mod tally;
 mod warc;
 
@@ -41,12 +42,13 @@ pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
 pub use replace::replace;
 pub use sqlite::{
     AckRow, AliasNote, AnchorRow, CatalogueReader, CatalogueWalk, Cell, ChangeRow, Column, ColumnNote, Degrees, DueRow,
-    Extent, FailedTest, FlagCounts, HealthKind, HealthRow, HealthTally, Holds, HostRow, ImageRow, KnownPage,
-    LinkAnchor, LinkChange, LinkChangeRow, LinkFact, LinkRow, LinkValues, NewestRow, PageRow, PageSieve, PageStanding,
-    PastVisit, QueryEnd, QueryLimits, RankRow, ReportFilter, ReportRow, RunRecord, RunStatus, Stats, Sums, Table,
-    TableColumn, TableNote, Unfetched, VisitRow, WaitingPage, WithheldAlias, Worded, document_type, document_types,
-    has_rank_tables, write_rank_tables,
+    Extent, FailedTest, FlagCounts, HealthFindings, HealthKind, HealthRow, HealthTally, Holds, HostRow, ImageRow,
+    KnownPage, LinkAnchor, LinkChange, LinkChangeRow, LinkFact, LinkRow, LinkValues, NewestRow, PageRow, PageSieve,
+    PageStanding, PastVisit, QueryEnd, QueryLimits, RankRow, ReportFilter, ReportRow, RunReader, RunRecord, RunStatus,
+    Stats, Sums, Table, TableColumn, TableNote, Unfetched, VisitRow, WaitingPage, WithheldAlias, Worded, document_type,
+    document_types, has_rank_tables, write_rank_tables,
 };
+pub use stamp::FileStamp;
 pub use tally::{FlagTally, RunCounters};
 #[cfg(feature = "fuzzing")]
 pub use warc::RecordCompressor;

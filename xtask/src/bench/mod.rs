@@ -18,6 +18,7 @@ mod peers;
 mod planned;
 mod polite;
 mod ranked;
+mod served;
 mod sessions;
 mod tools;
 mod tracked;
@@ -48,12 +49,13 @@ const PARTS: &[BenchPart] = &[
     ("plan", "twenty thousand pages, planned and then crawled", planned::measured),
     ("sessions", "session ids in links", |_| sessions::measured()),
     ("freshness", "what is gained by visiting pages where it is worth most", freshness::measured),
+    ("serve", "screens and API over a million pages, and two hundred viewers", served::measured),
     ("growth", "what a page costs with 1, 10 and 50 million known URLs", grown::growth),
     ("restart", "how soon a project of 10 million known URLs resumes", grown::restart),
 ];
 
-/// Parts that take half an hour or more, and 20 GB: run only when named.
-const LONG: &[&str] = &["growth", "restart"];
+/// Parts that take long or gigabytes: run only when named.
+const LONG: &[&str] = &["growth", "restart", "serve"];
 
 /// The result of a part: Markdown tables, and whether the targets are met.
 #[derive(Default)]
@@ -82,6 +84,8 @@ struct BenchOptions {
     against: Option<PathBuf>,
     /// The source tree of the base build, if it was given as a tree.
     base_tree: Option<PathBuf>,
+    /// The home that is served; it stays, for another time.
+    home: Option<PathBuf>,
 }
 
 impl Default for BenchOptions {
@@ -97,6 +101,7 @@ impl Default for BenchOptions {
             orb: built("orb"),
             against: None,
             base_tree: None,
+            home: None,
         }
     }
 }
@@ -106,7 +111,7 @@ impl BenchOptions {
     /// take minutes), and filters: `--only part,part`, `--tools tool,tool`, `--webs web,web`.
     /// `--orb PATH` measures that program instead of the one that is built; `--against PATH`
     /// measures another in turn with it: a program, or a source tree, which is built and grown,
-    /// too.
+    /// too. `--home PATH` is where the served collections are, or will be.
     fn read(args: &[String]) -> Result<Self> {
         let mut wish = Self::default();
         let mut args = args.iter();
@@ -123,10 +128,11 @@ impl BenchOptions {
                 "--only" => wish.only = names(),
                 "--tools" => wish.tools = names(),
                 "--webs" => wish.webs = names(),
+                "--home" => wish.home = Some(std::path::absolute(value)?),
                 "--orb" => wish.orb = std::path::absolute(value)?,
                 "--against" => wish.hold_against(std::path::absolute(value)?),
                 _ => bail!(
-                    "unknown flag {flag}; there are --pages, --rounds, --slow, --only, --tools, --webs, --orb and --against"
+                    "unknown flag {flag}; there are --pages, --rounds, --slow, --only, --tools, --webs, --home, --orb and --against"
                 ),
             }
         }

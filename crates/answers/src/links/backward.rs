@@ -17,6 +17,9 @@ use serde::Serialize;
 /// Up to this many pages with links, a full scan is instant.
 const FEW: u64 = 20_000;
 
+/// From this many pages with links on, nobody waits for a full scan who did not ask for it.
+const MANY: u64 = 100_000;
+
 /// The links to a page.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LinksIn {
@@ -29,6 +32,18 @@ pub struct LinksIn {
 /// The links to the page with this URL, including those that have disappeared.
 pub fn links_in(collection: &Collection, url: &str, rows: Window) -> Result<LinksIn> {
     backward(collection, PageId(collection.page(url)?.id), rows)
+}
+
+/// The same if they are found quickly; otherwise none, and the note says how to get them.
+pub fn links_in_at_hand(collection: &Collection, url: &str, rows: Window) -> Result<LinksIn> {
+    let extent = collection.catalogue().extent()?;
+    if extent.sources > MANY && usable(collection, &extent)?.0.is_none() {
+        let name = collection.name();
+        let note =
+            format!("finding them would read all links of the collection; orb graph build {name} makes it quick");
+        return Ok(LinksIn { links: Vec::new(), note: Some(note) });
+    }
+    links_in(collection, url, rows)
 }
 
 pub(super) fn backward(collection: &Collection, page: PageId, rows: Window) -> Result<LinksIn> {

@@ -6,7 +6,7 @@ mod since;
 
 pub(crate) use anchors::anchors_at_hand;
 pub use anchors::{LinkTexts, link_texts};
-pub use backward::{LinksIn, links_in};
+pub use backward::{LinksIn, links_in, links_in_at_hand};
 pub use since::{LinkFilter, links_since};
 
 use crate::{Collection, Result, Window};

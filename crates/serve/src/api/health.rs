@@ -6,7 +6,7 @@ use crate::openapi::{AskedField, RouteShape};
 use crate::problem::Handled;
 use crate::request::{AdmittedRequest, json};
 use crate::routes::{Right, RouteRow};
-use orb_answers::{Collection, Health, HealthPart, HealthRows, HealthWish, health, health_rows};
+use orb_answers::{Collection, CountStanding, Health, HealthPart, HealthRows, HealthWish, health_rows};
 use std::time::Duration;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
@@ -35,15 +35,17 @@ const ROWS: &[AskedField] = &[
 pub(crate) const TIME: Duration = Duration::from_secs(2);
 
 async fn counts(request: AdmittedRequest) -> Handled {
-    let wish = HealthWish { run: request.query().parsed("run")?, time: TIME };
-    json(&request.ask(move |collection| health(collection, wish)).await?)
+    json(&request.health(request.query().parsed("run")?).await?)
 }
 
 async fn rows(request: AdmittedRequest) -> Handled {
     let (query, part) = (request.query(), ListStretch::of(&request)?);
     let kind = choice::health_kind(request.param("kind")?)?;
     let is_new = choice::is_set(&query, "new")?;
-    let wish = HealthWish { run: query.parsed("run")?, time: Duration::from_secs(20) };
+    // The first rows are kept with the counts.
+    let is_counted = request.health(query.parsed("run")?).await?.standing == CountStanding::Current;
+    let time = if is_counted { Duration::from_secs(20) } else { Duration::from_secs(1) };
+    let wish = HealthWish { run: query.parsed("run")?, time };
     let wanted = if is_new { HealthPart::New } else { HealthPart::All };
     let found = move |collection: &Collection| health_rows(collection, kind, wanted, wish, part.window());
     let mut answer = request.ask(found).await?;

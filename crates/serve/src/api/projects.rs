@@ -94,11 +94,11 @@ struct ProjectResource {
 async fn all(request: AdmittedRequest) -> Handled {
     let (identity, limit) = (request.identity()?.clone(), list::limit(&request)?);
     let after = request.query().one("after").unwrap_or_default().to_owned();
+    let board = std::sync::Arc::clone(&request.state.board);
     let known = move |home: &orb_project::Home| {
-        let names = home.list()?.into_iter().map(|project| project.name);
-        let names = names.filter(|name| *name > after && identity.may(Right::Read, name));
-        let states = names.take(limit + 1).map(|name| status(home, Some(&name)));
-        Ok::<_, AnswerError>(states.collect::<Result<Vec<_>, _>>()?.concat())
+        let projects = home.list()?.into_iter();
+        let projects = projects.filter(|project| project.name > after && identity.may(Right::Read, &project.name));
+        projects.take(limit + 1).map(|project| board.status(&project)).collect::<Result<Vec<_>, AnswerError>>()
     };
     let rows = request.work(known).await?;
     let rows = rows.into_iter().map(|status| resource(&request, status)).collect::<Result<_, _>>()?;
@@ -106,9 +106,7 @@ async fn all(request: AdmittedRequest) -> Handled {
 }
 
 async fn one(request: AdmittedRequest) -> Handled {
-    let name = request.project()?.name.clone();
-    let found = request.work(move |home| status(home, Some(&name))).await?;
-    let found = found.into_iter().next().ok_or_else(|| ProblemDetails::not_found("there is no such project"))?;
+    let found = request.status().await?;
     json(&resource(&request, found)?)
 }
 

@@ -1,10 +1,10 @@
 //! What has a project collected?
 
+use crate::counting::CountedStats;
 use crate::openapi::RouteShape;
 use crate::problem::Handled;
 use crate::request::{AdmittedRequest, json};
 use crate::routes::{Right, RouteRow};
-use orb_answers::{CrawlStats, stats};
 
 pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     "/api/v1/projects/{p}/stats",
@@ -12,8 +12,8 @@ pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     |request| Box::pin(show(request)),
     "Sites, pages by kind, documents, images and links",
 )
-.shaped(RouteShape::gives::<CrawlStats>())];
+.shaped(RouteShape::gives::<CountedStats>())];
 
 async fn show(request: AdmittedRequest) -> Handled {
-    json(&request.ask(stats).await?)
+    json(&request.stats().await?)
 }

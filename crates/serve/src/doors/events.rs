@@ -17,7 +17,7 @@ use crate::stream::pieces;
 use axum::response::Response;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
-use orb_answers::{CHANGES, ChangePage, changes, status};
+use orb_answers::{AnswerError, CHANGES, ChangePage, changes};
 use orb_project::Home;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -132,8 +132,13 @@ impl Listener {
 
     /// The state of every project, first of all.
     async fn present(&self) -> Option<()> {
-        let only = self.only.clone();
-        let all = self.state.desk.work(move |home: &Home| status(home, only.as_deref())).await.ok()?.ok()?;
+        let (only, board) = (self.only.clone(), Arc::clone(&self.state.board));
+        let states = move |home: &Home| {
+            let projects = home.list()?.into_iter();
+            let projects = projects.filter(|project| only.as_ref().is_none_or(|only| *only == project.name));
+            projects.map(|project| board.status(&project)).collect::<Result<Vec<_>, AnswerError>>()
+        };
+        let all = self.state.desk.work(states).await.ok()?.ok()?;
         for state in all.iter().filter(|state| self.may_hear(&state.project)) {
             self.send(format!("event: run\ndata: {}\n\n", serde_json::to_string(state).ok()?)).await?;
         }

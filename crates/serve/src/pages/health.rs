@@ -4,11 +4,11 @@ use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
 use crate::steer::{FilterChoice, ListSteps};
-use crate::view::{Frame, bytes};
+use crate::view::{Frame, bytes, minute};
 use askama::Template;
 use orb_answers::{
-    Health, HealthCount, HealthKind, HealthPart, HealthRow, HealthRows, HealthWish, Severity, Window, grouped, health,
-    health_rows,
+    CountStanding, Health, HealthCount, HealthKind, HealthPart, HealthRow, HealthRows, HealthWish, Severity, Window,
+    grouped, health_rows,
 };
 use std::time::Duration;
 
@@ -17,8 +17,11 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::get("/p/{p}/health/{kind}", Right::Read, |request| Box::pin(one(request)), "Problems of one kind"),
 ];
 
-/// Time for one kind: all of them together stay below the limit of a request on most collections.
-const TIME: Duration = Duration::from_millis(1_500);
+/// Time for the rows of a kind that are not kept with the counts.
+const TIME: Duration = Duration::from_secs(15);
+
+/// The same while they are counted.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Rows on one screen.
 const ROWS: u64 = 100;
@@ -29,6 +32,9 @@ struct HealthPage<'a> {
     frame: Frame,
     p: &'a str,
     since: Option<u32>,
+    /// Whether these are not the counts of the collection as it is now.
+    is_counting: bool,
+    counted_at: Option<String>,
     found: Vec<KindLine<'a>>,
     absent: Vec<KindLine<'a>>,
 }
@@ -43,14 +49,15 @@ struct KindLine<'a> {
 }
 
 async fn all(request: AdmittedRequest) -> Handled {
-    let wish = HealthWish { run: request.query().parsed("run")?, time: TIME };
-    let found: Health = request.ask(move |collection| health(collection, wish)).await?;
+    let found: Health = request.health(request.query().parsed("run")?).await?;
     let (there, absent) = found.kinds.iter().partition(|kind| kind.count != Some(0));
     let lines = |kinds: Vec<_>| kinds.into_iter().map(line).collect();
     let page = HealthPage {
         frame: request.frame(),
         p: &request.project()?.name,
         since: found.run,
+        is_counting: found.standing != CountStanding::Current,
+        counted_at: found.counted_at.as_deref().map(minute),
         found: lines(there),
         absent: lines(absent),
     };
@@ -62,7 +69,7 @@ fn line(kind: &HealthCount) -> KindLine<'_> {
         name: kind.kind.name(),
         label: label(kind.kind),
         chip: chip(kind.severity),
-        count: kind.count.map_or_else(|| "many".to_owned(), grouped),
+        count: kind.count.map_or_else(|| "–".to_owned(), grouped),
         new: kind.new.filter(|new| *new > 0).map(grouped),
         kind,
     }
@@ -107,7 +114,9 @@ async fn one(request: AdmittedRequest) -> Handled {
     let kind = HealthKind::from_name(named).ok_or_else(unknown)?;
     let (fields, offset) = (request.query(), request.offset()?);
     let part = if fields.one("new").is_some() { HealthPart::New } else { HealthPart::All };
-    let wish = HealthWish { run: fields.parsed("run")?, time: TIME * 10 };
+    // The first rows are kept with the counts. While these are made, nobody waits for anything else.
+    let is_counted = request.health(fields.parsed("run")?).await?.standing == CountStanding::Current;
+    let wish = HealthWish { run: fields.parsed("run")?, time: if is_counted { TIME } else { PATIENCE } };
     let window = Window { limit: ROWS + 1, offset };
     let mut found = request.ask(move |collection| health_rows(collection, kind, part, wish, window)).await?;
     let has_more = found.rows.len() as u64 > ROWS;

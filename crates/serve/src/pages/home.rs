@@ -5,8 +5,9 @@ use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow, has_page};
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
-use orb_answers::{AnswerError, ProjectStatus, grouped, project_size, status};
+use orb_answers::{AnswerError, ProjectStatus, grouped};
 use orb_project::{Home, free_space};
+use std::sync::Arc;
 
 pub(crate) const ROUTES: &[RouteRow] =
     &[RouteRow::get("/", Right::SignedIn, |request| Box::pin(show(request)), "The projects and their state")];
@@ -41,11 +42,12 @@ struct HomeRow {
 
 async fn show(request: AdmittedRequest) -> Handled {
     let identity = request.identity()?.clone();
+    let board = Arc::clone(&request.state.board);
     let known = move |home: &Home| {
-        let mut all = status(home, None)?;
-        all.retain(|project| identity.may(Right::Read, &project.project));
-        let sizes = all.iter().map(|project| project_size(&home.find(&project.project)?));
-        let sizes: Vec<u64> = sizes.collect::<Result<_, AnswerError>>()?;
+        let mut projects = home.list()?;
+        projects.retain(|project| identity.may(Right::Read, &project.name));
+        let all: Vec<ProjectStatus> = projects.iter().map(|project| board.status(project)).collect::<Result<_, _>>()?;
+        let sizes: Vec<u64> = projects.iter().map(|project| board.size(project)).collect::<Result<_, _>>()?;
         Ok::<_, AnswerError>((all, sizes, free_space(home.path())?))
     };
     let (all, sizes, free) = request.work(known).await?;

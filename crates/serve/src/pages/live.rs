@@ -1,6 +1,7 @@
 //! How is a run going, and why not faster?
 
 use super::pace::{PaceChart, chart};
+use crate::desk::OpenShelf;
 use crate::fragments::{self, StreamPiece};
 use crate::launch::asked_by;
 use crate::problem::{Handled, ProblemDetails};
@@ -8,9 +9,9 @@ use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow, has_page};
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
-use orb_answers::{Collection, NewestRow, ProjectStatus, grouped, newest};
+use orb_answers::{NewestRow, ProjectStatus, StatusBoard, grouped, newest};
 use orb_crawl::{SpeedAccount, why};
-use orb_project::{Home, ProjectDir};
+use orb_project::ProjectDir;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
@@ -91,13 +92,13 @@ struct ShownHost {
 }
 
 /// What is known about the run of this number, which must be the last.
-fn look(home: &Home, project: &ProjectDir, run: u32) -> Result<LiveRun, ProblemDetails> {
+fn look(board: &StatusBoard, shelf: &OpenShelf, project: &ProjectDir, run: u32) -> Result<LiveRun, ProblemDetails> {
     let gone = || ProblemDetails::not_found(format!("run {run} of project {} is not the last one", project.name));
-    let status = orb_answers::status(home, Some(&project.name))?.into_iter().next().ok_or_else(gone)?;
+    let status = board.status(project)?;
     if status.run != Some(run) {
         return Err(gone());
     }
-    let newest = newest(&Collection::of(project.clone())?, NEWEST)?;
+    let newest = shelf.ask(project.clone(), |collection| newest(collection, NEWEST))?;
     let speed = why(project).ok().filter(|speed| speed.run == run);
     Ok(LiveRun { asked_by: asked_by(project, run), status, speed, newest })
 }
@@ -176,26 +177,29 @@ fn time_left(seconds: f64) -> String {
 async fn show(request: AdmittedRequest) -> Handled {
     let (project, run) = (request.project()?.clone(), request.number("n")?);
     let [may_run, may_edit] = [Right::Run, Right::Edit].map(|right| request.may(right));
-    let live = request.work(move |home| look(home, &project, run)).await?;
+    let (board, shelf) = (Arc::clone(&request.state.board), request.state.desk.shelf());
+    let live = request.work(move |_| look(&board, &shelf, &project, run)).await?;
     request.page(&LivePage { frame: request.frame(), may_run, may_edit, body: body(&live) }, &live)
 }
 
 async fn events(request: AdmittedRequest) -> Handled {
     let (project, run): (ProjectDir, u32) = (request.project()?.clone(), request.number("n")?);
-    let first = project.clone();
+    let (first, board, shelf) = (project.clone(), Arc::clone(&request.state.board), request.state.desk.shelf());
     // Before anything is promised: is there such a run?
-    request.work(move |home| look(home, &first, run)).await?;
-    let state = Arc::clone(&request.state);
+    request.work(move |_| look(&board, &shelf, &first, run)).await?;
+    let (state, what) = (Arc::clone(&request.state), format!("{}/{run}", project.dir.display()));
     let piece = move || {
         let (state, project) = (Arc::clone(&state), project.clone());
         let looking = async move {
-            let live = state.desk.work(move |home| look(home, &project, run)).await??;
+            let (board, shelf) = (Arc::clone(&state.board), state.desk.shelf());
+            let live = state.desk.work(move |_| look(&board, &shelf, &project, run)).await??;
             let body = body(&live);
-            Ok(StreamPiece { is_last: !body.running, html: LivePiece { body }.render()? })
+            let is_last = !body.running;
+            Ok(StreamPiece::new(&LivePiece { body }.render()?, is_last))
         };
         Box::pin(looking) as std::pin::Pin<Box<dyn Future<Output = _> + Send>>
     };
-    fragments::respond(&request.state, Box::new(piece))
+    fragments::respond(&request.state, what, Box::new(piece))
 }
 
 #[cfg(test)]

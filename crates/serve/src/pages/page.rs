@@ -7,7 +7,8 @@ use crate::routes::{Right, RouteRow};
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
 use orb_answers::{
-    AnswerError, HostRow, ImageRow, LinkRow, LinksIn, Merit, ShownPage, VisitRow, Window, grouped, host, links_in, show,
+    AnswerError, HostRow, ImageRow, LinkRow, LinksIn, Merit, ShownPage, VisitRow, Window, grouped, host,
+    links_in_at_hand, show,
 };
 use serde::Serialize;
 
@@ -94,7 +95,7 @@ async fn record(request: AdmittedRequest) -> Handled {
         let mut shown = show(collection, &page.url, 0)?;
         let window = |offset| Window { limit: LINKS + 1, offset };
         shown.links = orb_answers::links_out(collection, &page.url, window(out_of))?;
-        let links_in = links_in(collection, &page.url, window(into))?;
+        let links_in = links_in_at_hand(collection, &page.url, window(into))?;
         let host = host(collection, page.host_id)?;
         Ok::<_, AnswerError>(LinkedPage { shown, links_in, host })
     });
@@ -195,6 +196,7 @@ fn cards<'a>(
         request.here_with(&[(field, (offset > 0).then_some(text.as_str()))])
     };
     let (heading, empty) = match field {
+        "in" if note.is_some() => ("Links to it", "None are known."),
         "in" => ("Links to it", "No page of the collection links to it."),
         _ => ("Links on it", "It links nowhere."),
     };

@@ -1,12 +1,12 @@
 //! How does a project stand?
 
 use crate::chart::{TrendBar, trend};
-use crate::problem::{Handled, ProblemDetails};
+use crate::problem::Handled;
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow, Verb, table};
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
-use orb_answers::{Column, Overview, ProjectStatus, grouped, overview, status};
+use orb_answers::{Column, Overview, ProjectStatus, grouped, overview};
 
 pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     "/p/{p}",
@@ -35,6 +35,8 @@ struct OverviewCards<'a> {
     accounted: String,
     unaccounted: String,
     table: Vec<StatsLine>,
+    /// When that was counted, if something was recorded since.
+    counted_at: Option<String>,
     trend: Vec<TrendBar>,
 }
 
@@ -48,11 +50,12 @@ struct StatsLine {
 }
 
 async fn show(request: AdmittedRequest) -> Handled {
-    let name = request.project()?.name.clone();
-    let found = request.work(move |home| status(home, Some(&name))).await?;
-    let status = found.into_iter().next().ok_or_else(|| ProblemDetails::not_found("there is no such project"))?;
+    let status = request.status().await?;
     let overview = match status.run {
-        Some(_) => Some(request.ask(overview).await?),
+        Some(_) => {
+            request.count_stats().await?;
+            Some(request.ask(overview).await?)
+        }
         None => None,
     };
     let starts = table().any(|row| row.verb == Verb::Post && row.path == "/p/{p}/runs");
@@ -81,7 +84,12 @@ fn cards(overview: &Overview) -> OverviewCards<'_> {
         known: grouped(account.known),
         accounted: grouped(account.accounted),
         unaccounted: grouped(account.unaccounted),
-        table: table_one(&overview.stats.counts.seeds, &overview.stats.counts.whole),
+        table: overview
+            .stats
+            .as_ref()
+            .map(|stats| table_one(&stats.counts.seeds, &stats.counts.whole))
+            .unwrap_or_default(),
+        counted_at: overview.counted_at.as_deref().map(minute),
         trend: trend(&overview.runs),
         overview,
     }

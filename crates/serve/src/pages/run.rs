@@ -7,7 +7,7 @@ use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
 use crate::view::{Frame, minute};
 use askama::Template;
-use orb_answers::{AnswerError, ProjectStatus, grouped, status};
+use orb_answers::{ProjectStatus, grouped};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -49,13 +49,8 @@ struct LastLaunch {
 }
 
 async fn show(request: AdmittedRequest) -> Handled {
-    let project = request.project()?.clone();
-    let known = move |home: &orb_project::Home| {
-        let found = status(home, Some(&project.name))?.into_iter().next();
-        Ok::<_, AnswerError>((found, LaunchRecord::read(&project)))
-    };
-    let (found, last) = request.work(known).await?;
-    let status = found.ok_or_else(|| ProblemDetails::not_found("there is no such project"))?;
+    let (project, status) = (request.project()?.clone(), request.status().await?);
+    let last = request.work(move |_| Ok::<_, ProblemDetails>(LaunchRecord::read(&project))).await?;
     let shown = last.clone().map(|record| LastLaunch {
         failed: record.has_failed(),
         by: record.by,

@@ -5,11 +5,12 @@ use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
 use crate::view::Frame;
 use askama::Template;
-use orb_answers::{DueProject, due_project};
+use orb_answers::DueProject;
 use orb_page::Moment;
 use orb_project::{Home, StoreError};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::sync::Arc;
 
 pub(crate) const ROUTES: &[RouteRow] =
     &[RouteRow::get("/schedule", Right::SignedIn, |request| Box::pin(show(request)), "When the projects are due")];
@@ -32,10 +33,11 @@ struct SchedulePage<'a> {
 
 async fn show(request: AdmittedRequest) -> Handled {
     let identity = request.identity()?.clone();
+    let board = Arc::clone(&request.state.board);
     let look = move |home: &Home| {
         let mut table = DueTable { due: Vec::new(), unknown: Vec::new() };
         for project in home.list()?.iter().filter(|project| identity.may(Right::Read, &project.name)) {
-            match due_project(project, Moment::now()) {
+            match board.due(project, Moment::now()) {
                 Ok(found) => table.due.extend(found),
                 Err(error) => table.unknown.push((project.name.clone(), error.to_string())),
             }

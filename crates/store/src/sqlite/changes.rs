@@ -84,7 +84,8 @@ impl CatalogueReader {
 
     /// Number of documents known before a run began.
     pub fn known_before(&self, run: RunId) -> Result<u64> {
-        self.count(&known_before(run))
+        // Nothing was known before the first run, and finding that out would read all visits.
+        if run.0 <= 1 { Ok(0) } else { self.count(&known_before(run)) }
     }
 }
 

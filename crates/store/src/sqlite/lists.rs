@@ -96,8 +96,12 @@ impl CatalogueReader {
     /// The hosts whose names contain a text, those with the most pages first, after one with so
     /// many pages and this number, at most so many.
     pub fn hosts_by_pages(&self, name: Option<&str>, after: Option<(u64, u32)>, limit: u64) -> Result<Vec<HostRow>> {
-        let sql = "SELECT * FROM host WHERE (?1 IS NULL OR instr(name, ?1) > 0)
-            AND (?2 IS NULL OR pages < ?2 OR (pages = ?2 AND id > ?3)) ORDER BY pages DESC, id LIMIT ?4";
+        // Only numbers are sorted: the rest of a host, with its robots.txt, is read for those that are given.
+        let sql = "WITH best AS MATERIALIZED (SELECT h.id, coalesce(t.pages, 0) AS pages
+              FROM host_row h LEFT JOIN tally_row t ON t.host = h.id WHERE (?1 IS NULL OR instr(h.name, ?1) > 0)
+              AND (?2 IS NULL OR coalesce(t.pages, 0) < ?2 OR (coalesce(t.pages, 0) = ?2 AND h.id > ?3))
+              ORDER BY 2 DESC, 1 LIMIT ?4)
+            SELECT host.* FROM best CROSS JOIN host ON host.id = best.id ORDER BY best.pages DESC, best.id";
         let (pages, id) = (after.map(|after| sql_limit(after.0)), after.map(|after| after.1));
         self.all_for(("list hosts", sql), params![name, pages, id, sql_limit(limit)], HostRow::read)
     }

@@ -11,6 +11,7 @@ use super::{Catalogue, CatalogueWalk, ranks, schema};
 use crate::error::{Result, StoreError};
 use crate::home::{ProjectDir, ProjectLock};
 use crate::keys::KeyTable;
+use crate::stamp::FileStamp;
 use orb_page::{Flag, PageId, RunId};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Params, Row, params};
@@ -24,6 +25,8 @@ pub struct CatalogueReader {
     pub(super) path: PathBuf,
     /// The table of keys as it was last opened.
     pub(super) keys: RefCell<Option<KeyTable>>,
+    /// The catalogue, and the ranks that are attached to it, as they were opened.
+    opened: [Option<FileStamp>; 2],
 }
 
 impl CatalogueReader {
@@ -35,21 +38,31 @@ impl CatalogueReader {
 
     /// The same for whoever knows the file alone.
     pub(crate) fn at(path: &Path) -> Result<Self> {
+        let mut opened = stamps(path);
         let mut db = connect(path)?;
         let found = version(&db).map_err(|e| StoreError::sql("read the version", path, e))?;
         if let Some((_, found)) = found.filter(|found| found.0 == schema::APPLICATION && found.1 < schema::VERSION) {
             drop(db);
             upgrade_locked(path, found)?;
+            opened = stamps(path);
             db = connect(path)?;
         }
         match version(&db).map_err(|e| StoreError::sql("read the version", path, e))? {
             Some((schema::APPLICATION, found)) if found > schema::VERSION => {
                 Err(StoreError::NewerVersion { path: path.to_owned(), found, known: schema::VERSION })
             }
-            Some((schema::APPLICATION, _)) => Ok(Self { db, path: path.to_owned(), keys: RefCell::default() }),
+            Some((schema::APPLICATION, _)) => Ok(Self { db, path: path.to_owned(), keys: RefCell::default(), opened }),
             None => Err(StoreError::damaged(path, "it is empty: nothing was ever recorded")),
             Some(_) => Err(StoreError::damaged(path, "it is not an Orbweaver catalogue")),
         }
+    }
+
+    /// Whether neither the catalogue nor the ranks attached to it have been replaced since. What is
+    /// written to the catalogue is seen without opening it again.
+    pub fn is_latest(&self) -> bool {
+        let [catalogue, ranks] = stamps(&self.path);
+        let is_same = catalogue.zip(self.opened[0]).is_some_and(|(now, then)| now.is_same_file(&then));
+        is_same && ranks == self.opened[1]
     }
 
     pub(crate) fn facts(&self) -> ReplayedFacts<'_> {
@@ -227,6 +240,11 @@ impl CatalogueReader {
         self.all(&format!("SELECT {} FROM run_row ORDER BY id DESC", RunRecord::COLUMNS), [], RunRecord::read)
     }
 
+    /// The last run, ended or not.
+    pub fn last_run(&self) -> Result<Option<RunRecord>> {
+        self.one(&format!("SELECT {} FROM run_row ORDER BY id DESC LIMIT 1", RunRecord::COLUMNS), [], RunRecord::read)
+    }
+
     /// The run with this number.
     pub fn run(&self, id: RunId) -> Result<Option<RunRecord>> {
         self.one(&format!("SELECT {} FROM run_row WHERE id = ?1", RunRecord::COLUMNS), [id.0], RunRecord::read)
@@ -281,9 +299,26 @@ pub(super) fn sql_limit(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
 
+/// The stamps of a catalogue and of the ranks beside it.
+fn stamps(path: &Path) -> [Option<FileStamp>; 2] {
+    [FileStamp::of(path), FileStamp::of(&ranks::beside(path))]
+}
+
+/// A read-only connection with all views.
+pub(super) fn connect(path: &Path) -> Result<Connection> {
+    let fail = |e| StoreError::sql("open", path, e);
+    let db = connect_bare(path)?;
+    // Changing this setting drops temporary tables, so it comes first.
+    db.execute_batch("PRAGMA temp_store = FILE").map_err(fail)?;
+    schema::complete_for_reading(&db).map_err(fail)?;
+    ranks::attach(&db, path);
+    db.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -16384").map_err(fail)?;
+    Ok(db)
+}
+
 /// A read-only connection. On a read-only disk, where the WAL's files cannot be created, the
 /// database is opened as immutable.
-pub(super) fn connect(path: &Path) -> Result<Connection> {
+pub(super) fn connect_bare(path: &Path) -> Result<Connection> {
     let fail = |e| StoreError::sql("open", path, e);
     if !path.is_file() {
         let missing = std::io::Error::from(std::io::ErrorKind::NotFound);
@@ -299,11 +334,6 @@ pub(super) fn connect(path: &Path) -> Result<Connection> {
     db.busy_timeout(Duration::from_secs(10)).map_err(fail)?;
     // Otherwise a cached statement is re-planned for every bound value.
     db.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fail)?;
-    // Changing this setting drops temporary tables, so it comes first.
-    db.execute_batch("PRAGMA temp_store = FILE").map_err(fail)?;
-    schema::complete_for_reading(&db).map_err(fail)?;
-    ranks::attach(&db, path);
-    db.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -16384").map_err(fail)?;
     Ok(db)
 }
 

@@ -8,11 +8,11 @@ use super::CatalogueReader;
 use crate::error::{Result, StoreError};
 use orb_page::{PageKind, Trap};
 use rusqlite::Row;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// The statistics of a crawl.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Stats {
     /// The hosts of the seeds only.
     pub seeds: Column,
@@ -21,7 +21,7 @@ pub struct Stats {
 }
 
 /// One column of the statistics.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Column {
     /// Hosts of which a page was fetched or tried.
     pub sites: u64,
@@ -38,18 +38,21 @@ pub struct Column {
     /// Of these, responses that point elsewhere.
     pub redirects: u64,
     /// Binary pages by document type: `pdf`, `doc`, `docx`, `ppt`, `pptx`, ….
+    #[serde(deserialize_with = "named")]
     pub documents: BTreeMap<&'static str, u64>,
     /// Images on pages.
     pub images: u64,
     /// Images per HTML page.
     pub images_per_page: f64,
     /// Pages that could not be fetched, by kind.
+    #[serde(deserialize_with = "named")]
     pub errors: BTreeMap<&'static str, u64>,
     /// Pages not fetched because robots.txt disallows them.
     pub disallowed: u64,
     /// Pages known and never to be fetched.
     pub outside: u64,
     /// Of these, cut off as a trap, by its name.
+    #[serde(deserialize_with = "named")]
     pub traps: BTreeMap<&'static str, u64>,
     /// Pages still queued.
     pub frontier: u64,
@@ -63,8 +66,18 @@ pub struct Column {
     pub in_degree: Degrees,
 }
 
+/// Reads counts by names, all of which this program knows.
+fn named<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<BTreeMap<&'static str, u64>, D::Error> {
+    let counts = BTreeMap::<String, u64>::deserialize(from)?;
+    let kinds = PageKind::ALL.iter().map(|kind| kind.name()).chain(Trap::ALL.iter().map(|trap| trap.name()));
+    let known: Vec<&'static str> = document_types().into_iter().chain(kinds).collect();
+    let name = |name: &str| known.iter().find(|known| **known == name).copied();
+    let unknown = || serde::de::Error::custom("another version counted this");
+    counts.iter().map(|(text, count)| Ok((name(text).ok_or_else(unknown)?, *count))).collect()
+}
+
 /// A degree distribution.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Degrees {
     /// Mean.
     pub mean: f64,

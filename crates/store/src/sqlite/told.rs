@@ -11,7 +11,7 @@ use super::schema::DOCUMENTS;
 use crate::error::Result;
 use orb_page::{Flag, Moment, PageId, PageKind, RunId, WarcPosition};
 use rusqlite::Row;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// What an error says was attempted.
@@ -78,7 +78,7 @@ fn as_text<S: serde::Serializer>(moment: &Moment, serializer: S) -> std::result:
 }
 
 /// Number of documents of a run by flag.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlagCounts([u64; 5]);
 
 impl FlagCounts {
@@ -130,10 +130,14 @@ fn changes() -> String {
     )
 }
 
-/// The changes of a run with a flag.
+/// The changes of a run with a flag. Only URLs are sorted: the rest is read for those that are given.
 fn changed(flag: Flag) -> String {
-    let code = flag.code();
-    format!("{} WHERE c.run = ?1 AND c.flag = {code} ORDER BY p.url, c.seq LIMIT ?2 OFFSET ?3", changes())
+    let wanted = format!(
+        "SELECT c.seq FROM change_row c JOIN page_row p ON p.id = c.page WHERE c.run = ?1 AND c.flag = {}
+         ORDER BY p.url, c.seq LIMIT ?2 OFFSET ?3",
+        flag.code()
+    );
+    format!("{} WHERE c.seq IN ({wanted}) ORDER BY p.url, c.seq", changes())
 }
 
 /// What visits alone say about documents: that they are unchanged, except for their surroundings
@@ -198,15 +202,33 @@ impl CatalogueReader {
                 *slot = count.cast_unsigned();
             }
         }
+        // Visits are stored in their order, so those of a run are together.
+        let (first, end) = (self.first_visit(run)?, self.first_visit(RunId(run.0.saturating_add(1)))?);
         for flag in told_by_visits(run) {
             let sql = format!(
-                "SELECT count(*) FROM visit_row WHERE run = {} AND flag = {} AND kind IN ({DOCUMENTS})",
+                "SELECT count(*) FROM visit_row WHERE rowid >= {first} AND rowid < {end} AND run = {}
+                 AND flag = {} AND kind IN ({DOCUMENTS})",
                 run.0,
                 flag.code()
             );
             counts.0[usize::from(flag.code())] = self.count(&sql)?;
         }
         Ok(counts)
+    }
+
+    /// The row of the first visit of this run or a later one.
+    fn first_visit(&self, run: RunId) -> Result<i64> {
+        let last = self.one("SELECT coalesce(max(rowid), 0) FROM visit_row", [], |r| r.get::<_, i64>(0))?;
+        let (mut low, mut high) = (1, last.unwrap_or(0) + 1);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let sql = "SELECT rowid, run FROM visit_row WHERE rowid >= ?1 ORDER BY rowid LIMIT 1";
+            match self.one(sql, [middle], |r| Ok((r.get::<_, i64>(0)?, r.get::<_, u32>(1)?)))? {
+                Some((row, found)) if found < run.0 => low = row + 1,
+                _ => high = middle,
+            }
+        }
+        Ok(low)
     }
 
     /// Number of documents of a run that changed only around their main content.

@@ -9,7 +9,7 @@ use crate::problem::Handled;
 use crate::request::{AdmittedRequest, typed};
 use crate::routes::{Right, RouteRow};
 use crate::state::{REQUESTS_AT_ONCE, STREAMS_AT_ONCE};
-use orb_answers::{AnswerError, ProjectStatus, status};
+use orb_answers::{AnswerError, ProjectStatus};
 use orb_crawl::{SpeedFacts, machine};
 use orb_page::RunId;
 use orb_project::free_space;
@@ -20,9 +20,11 @@ pub(crate) const ROUTES: &[RouteRow] =
 
 async fn tell(request: AdmittedRequest) -> Handled {
     let identity = request.identity()?.clone();
+    let board = std::sync::Arc::clone(&request.state.board);
     let known = move |home: &orb_project::Home| {
-        let mut all = status(home, None)?;
-        all.retain(|project| identity.may(Right::Read, &project.project));
+        let mut projects = home.list()?;
+        projects.retain(|project| identity.may(Right::Read, &project.name));
+        let all = projects.iter().map(|project| board.status(project)).collect::<Result<Vec<_>, _>>()?;
         let under_way = all.iter().filter(|project| project.running).filter_map(|project| {
             let facts = SpeedFacts::read(&home.find(&project.project).ok()?, RunId(project.run?))?;
             Some(WatchedRun { project: project.project.clone(), counters: project.counters.clone(), facts })

@@ -16,13 +16,13 @@ use super::query::{QueryLimits, explain, is_interrupted, restrict};
 use super::reader::{connect, sql_limit};
 use crate::error::Result;
 use orb_page::RunId;
-use rusqlite::{Row, params};
+use rusqlite::{Connection, Row, params};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// A kind of problem. Its name is that of the view that finds it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum HealthKind {
     /// Links to pages that could not be fetched.
@@ -125,7 +125,7 @@ impl HealthKind {
 }
 
 /// How many problems of one kind there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HealthTally {
     /// All of them.
     pub all: u64,
@@ -134,8 +134,19 @@ pub struct HealthTally {
     pub new: Option<u64>,
 }
 
+/// What was found of one kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HealthFindings {
+    /// How many there are.
+    pub tally: HealthTally,
+    /// The first of them, in storage order.
+    pub first: Vec<HealthRow>,
+    /// The first of those that are new.
+    pub first_new: Vec<HealthRow>,
+}
+
 /// One problem. A kind has the fields of its view, under one name where views have several.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct HealthRow {
     /// The page that has the problem.
@@ -218,19 +229,21 @@ impl HealthRow {
 }
 
 impl CatalogueReader {
-    /// Counts the problems of a kind; `None` if that takes longer than `time`.
-    pub fn health_count(&self, kind: HealthKind, since: Option<RunId>, time: Duration) -> Result<Option<HealthTally>> {
+    /// Counts the problems of a kind and keeps the first of them, at most so many; `None` if that
+    /// takes longer than `time`. Counting reads every row anyway.
+    pub fn health_findings(
+        &self,
+        kind: HealthKind,
+        since: Option<RunId>,
+        time: Duration,
+        kept: usize,
+    ) -> Result<Option<HealthFindings>> {
         let since = since.filter(|_| kind.knows_since());
-        let new = since.map_or_else(|| "NULL".to_owned(), |run| format!("coalesce(sum(since >= {}), 0)", run.0));
-        let sql = format!("SELECT count(*), {new} FROM {}", kind.name());
         let mut db = connect(&self.path)?;
         restrict(&mut db, time).map_err(self.fail("prepare a query"))?;
-        let number = |n: i64| n.cast_unsigned();
-        let read =
-            |r: &Row<'_>| Ok(HealthTally { all: r.get(0).map(number)?, new: r.get::<_, Option<i64>>(1)?.map(number) });
-        match db.query_row(&sql, [], read) {
+        match findings(&db, kind, since, kept) {
             Err(e) if is_interrupted(&e) => Ok(None),
-            counted => counted.map(Some).map_err(self.fail("count what is wrong")),
+            found => found.map(Some).map_err(self.fail("count what is wrong")),
         }
     }
 
@@ -251,6 +264,30 @@ impl CatalogueReader {
         let rows = statement.query_map(page, HealthRow::read).map_err(told)?;
         rows.map(|row| row.map_err(told)).collect()
     }
+}
+
+/// Reads all rows of a kind.
+fn findings(db: &Connection, kind: HealthKind, since: Option<RunId>, kept: usize) -> rusqlite::Result<HealthFindings> {
+    let mut statement = db.prepare(&kind.sql(None))?;
+    let place = statement.column_names().position(|name| name == "since");
+    let mut found =
+        HealthFindings { tally: HealthTally { all: 0, new: since.map(|_| 0) }, ..HealthFindings::default() };
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        found.tally.all += 1;
+        if found.first.len() < kept {
+            found.first.push(HealthRow::read(row)?);
+        }
+        if let (Some(since), Some(place)) = (since, place)
+            && row.get::<_, Option<u32>>(place)? >= Some(since.0)
+        {
+            found.tally.new = found.tally.new.map(|new| new + 1);
+            if found.first_new.len() < kept {
+                found.first_new.push(HealthRow::read(row)?);
+            }
+        }
+    }
+    Ok(found)
 }
 
 #[cfg(test)]

@@ -1,0 +1,153 @@
+//! How do all projects stand, asked again and again?
+//!
+//! A command that shows the state of projects opens each of them once. A server is asked every
+//! second, so it keeps what the question needs: a bare connection to each catalogue, which sees
+//! every commit, and the settings as long as their file is the same. The size of a project is
+//! measured by looking at all its files, and kept for a few seconds.
+
+use crate::{DueProject, ProjectStatus, Result, due, project_size, status};
+use orb_page::Moment;
+use orb_project::Settings;
+use orb_store::{FileStamp, ProjectDir, RunReader, RunRecord};
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Projects that are kept at most: each is an open database.
+const KEPT: usize = 128;
+
+/// How long the size of a project is kept.
+const SIZE_LIFE: Duration = Duration::from_secs(10);
+
+/// What is kept of the projects of a home.
+#[derive(Default)]
+pub struct StatusBoard(Mutex<VecDeque<BoardEntry>>);
+
+/// What is kept of a project.
+struct BoardEntry {
+    project: ProjectDir,
+    runs: Option<RunReader>,
+    settings: Option<(FileStamp, Settings)>,
+    size: Option<(Instant, u64)>,
+}
+
+impl StatusBoard {
+    /// The state of a project.
+    pub fn status(&self, project: &ProjectDir) -> Result<ProjectStatus> {
+        self.with(project, |entry| {
+            let last = entry.last_run()?;
+            // Commands that need the settings report unreadable ones.
+            let settings = entry.settings().ok().flatten();
+            Ok(status::of(project, last.as_ref(), settings))
+        })
+    }
+
+    /// When a project is due; `None` without a schedule.
+    pub fn due(&self, project: &ProjectDir, now: Moment) -> Result<Option<DueProject>> {
+        self.with(project, |entry| {
+            let last = entry.last_run()?;
+            Ok(entry.settings()?.and_then(|settings| due::scheduled(project, settings, last.as_ref(), now)))
+        })
+    }
+
+    /// The run that is in progress or ended last; `None` if there was never one.
+    pub fn last_run(&self, project: &ProjectDir) -> Result<Option<RunRecord>> {
+        self.with(project, BoardEntry::last_run)
+    }
+
+    /// The bytes of all files of a project, as they were at most a few seconds ago.
+    pub fn size(&self, project: &ProjectDir) -> Result<u64> {
+        self.with(project, |entry| match entry.size {
+            Some((at, size)) if at.elapsed() < SIZE_LIFE => Ok(size),
+            _ => {
+                let size = project_size(project)?;
+                entry.size = Some((Instant::now(), size));
+                Ok(size)
+            }
+        })
+    }
+
+    /// Takes what is kept of a project, asks it, and puts it back. The one that was unused longest
+    /// is dropped for it.
+    fn with<T>(&self, project: &ProjectDir, ask: impl FnOnce(&mut BoardEntry) -> Result<T>) -> Result<T> {
+        let kept = {
+            let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            // The whole directory is compared: a project removed and made again is another.
+            let place = all.iter().position(|entry| entry.project == *project);
+            place.and_then(|place| all.remove(place))
+        };
+        let blank = || BoardEntry { project: project.clone(), runs: None, settings: None, size: None };
+        let mut entry = kept.unwrap_or_else(blank);
+        let answer = ask(&mut entry);
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Two threads may have asked about one project at a time: one entry is enough.
+        if !all.iter().any(|other| other.project == entry.project) {
+            all.push_back(entry);
+        }
+        let surplus = if all.len() > KEPT { all.pop_front() } else { None };
+        drop(all);
+        drop(surplus);
+        answer
+    }
+}
+
+impl BoardEntry {
+    fn last_run(&mut self) -> Result<Option<RunRecord>> {
+        if self.project.is_empty() {
+            self.runs = None;
+            return Ok(None);
+        }
+        let runs = match self.runs.take().filter(RunReader::is_latest) {
+            Some(runs) => runs,
+            None => RunReader::open(&self.project)?,
+        };
+        let last = runs.last()?;
+        self.runs = Some(runs);
+        Ok(last)
+    }
+
+    fn settings(&mut self) -> Result<Option<&Settings>> {
+        let Some(now) = FileStamp::of(&self.project.settings()) else { return Ok(None) };
+        if self.settings.as_ref().is_none_or(|(stamp, _)| *stamp != now) {
+            self.settings = Settings::kept(&self.project)?.map(|settings| (now, settings));
+        }
+        Ok(self.settings.as_ref().map(|(_, settings)| settings))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use orb_page::{RunKind, RunState};
+    use orb_store::{Home, Project};
+
+    #[test]
+    fn a_project_is_seen_as_it_is_now_also_when_it_was_made_again() {
+        let tmp = tempfile::tempdir().unwrap();
+        let home = Home::open(tmp.path()).unwrap();
+        let dir = home.project("p").unwrap();
+        let board = StatusBoard::default();
+        assert_eq!(board.status(&dir).unwrap().run, None);
+        for run in 1..=2 {
+            let mut project = Project::open(&dir).unwrap();
+            let id = project.begin_run(RunKind::Crawl, "").unwrap();
+            let running = board.status(&dir).unwrap();
+            assert_eq!((running.run, running.state.as_deref()), (Some(run), Some("running")));
+            project.finish_run(id, RunState::Done, r#"{"pages":7}"#).unwrap();
+            project.close().unwrap();
+            let ended = board.status(&dir).unwrap();
+            assert_eq!((ended.running, ended.state.as_deref(), ended.counters.pages), (false, Some("done"), 7));
+        }
+        home.remove("p").unwrap();
+        let again = home.project("p").unwrap();
+        assert_eq!(board.status(&again).unwrap().run, None);
+        let settings = |schedule: &str| {
+            let text = format!("name = \"p\"\nseeds = [\"http://a.test/\"]\n{schedule}");
+            std::fs::write(again.settings(), text).unwrap();
+        };
+        settings("");
+        assert!(board.status(&again).unwrap().next_due.is_none());
+        settings("[schedule]\nevery = \"1d\"\n");
+        assert!(board.status(&again).unwrap().next_due.is_some());
+    }
+}

@@ -1,0 +1,49 @@
+//! How does the last run stand, asked again and again?
+//!
+//! A server that lists all projects asks each of them for one row. A connection for that alone has
+//! none of the views that other readers need, so it opens quickly, and many of them stay open.
+
+use super::CatalogueReader;
+use super::catalogue::{RunRecord, version};
+use super::reader::connect_bare;
+use super::schema;
+use crate::error::{Result, StoreError};
+use crate::home::ProjectDir;
+use crate::stamp::FileStamp;
+use rusqlite::{Connection, OptionalExtension as _};
+use std::path::PathBuf;
+
+/// A reader of the last run.
+pub struct RunReader {
+    db: Connection,
+    path: PathBuf,
+    opened: Option<FileStamp>,
+}
+
+impl RunReader {
+    /// Opens a project's catalogue, which must be there.
+    pub fn open(project: &ProjectDir) -> Result<Self> {
+        let path = project.catalogue();
+        let opened = FileStamp::of(&path);
+        let mut db = connect_bare(&path)?;
+        let found = version(&db).map_err(|e| StoreError::sql("read the version", &path, e))?;
+        if found != Some((schema::APPLICATION, schema::VERSION)) {
+            // The other reader upgrades what is older, and says what is wrong with anything else.
+            drop(CatalogueReader::open(project)?);
+            db = connect_bare(&path)?;
+        }
+        Ok(Self { db, path, opened })
+    }
+
+    /// Whether no other catalogue has taken its place.
+    pub fn is_latest(&self) -> bool {
+        FileStamp::of(&self.path).zip(self.opened).is_some_and(|(now, then)| now.is_same_file(&then))
+    }
+
+    /// The last run, ended or not.
+    pub fn last(&self) -> Result<Option<RunRecord>> {
+        let sql = format!("SELECT {} FROM run_row ORDER BY id DESC LIMIT 1", RunRecord::COLUMNS);
+        let read = || self.db.prepare_cached(&sql)?.query_row([], RunRecord::read).optional();
+        read().map_err(|e| StoreError::sql("read the last run", &self.path, e))
+    }
+}
