@@ -353,7 +353,7 @@ fn traps_are_bounded_and_what_is_cut_off_is_recorded() {
 #[test]
 fn what_the_demo_shows_is_true() {
     let home = Home::new();
-    let finished = home.orb(&["demo"]);
+    let finished = home.orb(&["demo", "--progress", "none"]);
     finished.expect(0);
     assert!(finished.stderr.is_empty(), "{finished}");
     assert!(finished.text().contains("HTML"), "{finished}");

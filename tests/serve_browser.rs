@@ -203,7 +203,7 @@ fn nothing_that_was_collected_acts_on_any_screen() {
     let mut paths: Vec<String> = Vec::new();
     for (name, ..) in HOSTILE {
         let number = page_number(&home, name);
-        for part in ["", "/content", "/content?as=safe", "/content?as=text", "/content?as=markdown", "/diff"] {
+        for part in ["", "/content", "/content?as=view", "/content?as=text", "/content?as=markdown", "/diff"] {
             paths.push(format!("/p/{PROJECT}/pages/{number}{part}"));
         }
     }

@@ -18,10 +18,8 @@ use crate::record::live::RuleChange;
 use crate::watch::journal::Journal;
 use orb_fetch::raise_open_files;
 use orb_project::{Schedule, Settings};
-use orb_store::ProjectDir;
+use orb_store::{FileStamp, ProjectDir};
 use orb_urls::{Address, ScopeError};
-use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt as _;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -43,21 +41,6 @@ struct LiveState {
     kept: Settings,
     /// What the run goes by.
     current: Settings,
-}
-
-/// What tells a file from one that has replaced it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct FileStamp {
-    inode: u64,
-    length: u64,
-    seconds: i64,
-    nanoseconds: i64,
-}
-
-impl From<Metadata> for FileStamp {
-    fn from(file: Metadata) -> Self {
-        Self { inode: file.ino(), length: file.len(), seconds: file.mtime(), nanoseconds: file.mtime_nsec() }
-    }
 }
 
 /// What is changed in a run.
@@ -181,7 +164,7 @@ fn is_allowed(read: &ReadRules, url: &str, step: Option<u32>) -> bool {
 }
 
 fn stamp(project: &ProjectDir) -> Option<FileStamp> {
-    std::fs::metadata(project.settings()).ok().map(FileStamp::from)
+    FileStamp::of(&project.settings())
 }
 
 /// The thread that looks at the file.
