@@ -131,7 +131,7 @@ fn looked_at() -> (Script, Home, Served) {
 }
 
 /// What was seen on each page in each view.
-fn walked(home: &Home, served: &Served, paths: &[String], views: Value, asks_axe: bool) -> Vec<Value> {
+fn walked(home: &Home, served: &Served, paths: &[String], views: &Value, asks_axe: bool) -> Vec<Value> {
     let shots = std::env::var("ORB_SHOTS").ok();
     let job = json!({
         "base": format!("http://{}", served.address), "account": ["ann", "a password"],
@@ -185,7 +185,7 @@ fn every_screen_is_for_everybody_and_asks_nobody_else() {
     let general = ["/", "/new", "/me", "/schedule", "/search?q=rain", "/machines", "/users", "/plan"];
     let paths: Vec<String> = general.iter().map(|path| (*path).to_owned()).chain(of_project).collect();
     let views = json!([["light", 1280], ["dark", 1280], ["light", 320], ["dark", 320]]);
-    let seen = walked(&home, &served, &paths, views, true);
+    let seen = walked(&home, &served, &paths, &views, true);
     assert_eq!(seen.len(), paths.len() * 4);
     let is_wrong = |page: &&Value| {
         let has = |what: &str| !page[what].as_array().unwrap().is_empty();
@@ -224,7 +224,7 @@ fn nothing_that_was_collected_acts_on_any_screen() {
     let sql = "/sql?q=SELECT+url%2C+title+FROM+page".to_owned();
     let lists = lists.iter().map(|list| (*list).to_owned()).chain(kinds).chain([sql]);
     paths.extend(lists.map(|list| format!("/p/{PROJECT}{list}")));
-    let seen = walked(&home, &served, &paths, json!([["light", 1000]]), false);
+    let seen = walked(&home, &served, &paths, &json!([["light", 1000]]), false);
     assert_eq!(seen.len(), paths.len());
     let acted = |page: &&Value| ["ran", "strangers"].iter().any(|what| !page[what].as_array().unwrap().is_empty());
     let acted: Vec<&Value> = seen.iter().filter(acted).collect();

@@ -106,6 +106,11 @@ struct RunSetup<'a> {
     dir: &'a ProjectDir,
 }
 
+/// The last line of a run's log.
+fn closing(state: RunState, told: &RunCounters) -> String {
+    format!("{}: {} pages, {} errors, {} queued", state.name(), told.pages, told.errors, told.frontier)
+}
+
 /// What works while the driver drives.
 struct Crew {
     readers: Vec<JoinHandle<()>>,
@@ -184,14 +189,7 @@ impl Crawl {
         if let Some(problem) = summary.index.as_ref().and_then(|index| index.problem.as_ref()) {
             patiently(&shared, || journal.log(&format!("the text index: {problem}")))?;
         }
-        let line = format!(
-            "{}: {} pages, {} errors, {} queued",
-            state.name(),
-            summary.counters.pages,
-            summary.counters.errors,
-            summary.counters.frontier
-        );
-        patiently(&shared, || journal.log(&line))?;
+        patiently(&shared, || journal.log(&closing(state, &summary.counters)))?;
         patiently(&shared, || journal.account(&facts))?;
         patiently(&shared, || journal.report(&summary, &facts))?;
         Ok(summary)
