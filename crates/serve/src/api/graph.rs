@@ -20,11 +20,11 @@ pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
 
 const FIELDS: &[AskedField] = &[
     AskedField::number("top", "Give the best pages, this many"),
-    AskedField::text("by", "The measure they are the best by: pagerank (the default) or another of /top"),
+    AskedField::one_of("by", || choice::names(BY), "The measure they are the best by; pagerank without a wish"),
     AskedField::text("around", "Give what is around this page: its number or its URL"),
     AskedField::number("hops", "How many links around it: 1 without a wish, 5 at most"),
     AskedField::number("limit", "How many pages around it: 500 without a wish, 5,000 at most"),
-    AskedField::text("of", "hosts, for hosts in place of pages"),
+    AskedField::one_of("of", || vec!["pages", "hosts"], "Pages (the default) or hosts"),
 ];
 
 /// The graph in figures, or a part of it.
