@@ -246,7 +246,8 @@ fn counts_are_kept_until_the_next_run_and_no_longer() {
     home.orb(&["track", PROJECT, "--progress", "none"]).expect(0);
     assert_eq!(untitled(&home), 2, "the counts of before the run");
     assert_eq!(told(&home, &["missing_title"]).as_array().unwrap().len(), 2, "the rows of before the run");
-    // What cannot be read is counted again, and a place that cannot be written to costs nothing but time.
+    // What cannot be read is counted again, and a place that cannot be written to costs nothing but
+    // time.
     std::fs::write(&kept, "rubbish").unwrap();
     assert_eq!(untitled(&home), 2);
     std::fs::remove_dir_all(kept.parent().unwrap()).unwrap();

@@ -1,8 +1,9 @@
 //! What waits to be fetched?
 //!
-//! The queue is derived from the catalogue, which also tells it while a run goes on: a page waits if
-//! nothing keeps it from being fetched and no visit has been recorded since it was asked for. There
-//! may be many millions, so an answer examines a stretch of pages and says where the next begins.
+//! The queue is derived from the catalogue, which also tells it while a run goes on: a page waits
+//! if nothing keeps it from being fetched and no visit has been recorded since it was asked for.
+//! There may be many millions, so an answer examines a stretch of pages and says where the next
+//! begins.
 
 use crate::{AnswerError, Collection, Result};
 use orb_page::HostId;

@@ -2,7 +2,8 @@
 //!
 //! `http://example.org/` that redirects to `https://www.example.org/` would end every crawl of
 //! scope `host` at its first page. So the redirect target of a seed counts as a seed, too. The
-//! catalogue holds the redirect, so a resumed run knows it again. Rules may change during a run, too.
+//! catalogue holds the redirect, so a resumed run knows it again. Rules may change during a run,
+//! too.
 
 use orb_urls::scope::Action;
 use orb_urls::{Address, Scope, ScopeError, ScopeRule, ScopeSpec};

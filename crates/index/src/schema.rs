@@ -3,8 +3,8 @@
 //! Posting lists of its tokens by field, with documents and positions; its tags (host, site,
 //! language, type), for filtering; and columns with what every match needs: the page's number, its
 //! host, when it was fetched, what it duplicates, where its sections begin, which words of its URL
-//! are its name, and which other pages it describes. Nothing is stored for display: titles are in the catalogue, texts in the
-//! archive.
+//! are its name, and which other pages it describes. Nothing is stored for display: titles are in
+//! the catalogue, texts in the archive.
 
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,

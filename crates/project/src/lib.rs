@@ -6,8 +6,9 @@
 //! sizes and rates are in [`units`], the hours of a shared line in `hours`, and when a project is
 //! due next in `timetable`. Which keys are the operator's is in `operator`. [`AskedProject`] says
 //! which project somebody means, [`create`] makes one, [`Draft`] is one being edited, and
-//! [`acknowledge`] records that its changes were seen, and [`call_for`] that pages should be visited. Nothing here crawls: what each part of a
-//! crawl makes of the settings is `orb_crawl`'s business.
+//! [`acknowledge`] records that its changes were seen, and [`call_for`] that pages should be
+//! visited. Nothing here crawls: what each part of a crawl makes of the settings is `orb_crawl`'s
+//! business.
 
 mod acknowledge;
 mod asked;

@@ -3,8 +3,8 @@
 //! By server-sent events: an endless response in which every event is a piece of a page, rendered
 //! as the page itself is. At most one a second, and none if nothing has changed; a comment every
 //! few seconds tells that the line is alive. Viewers of one thing share what is seen of it: the
-//! cost is that of one look, whatever their number. A stream ends when what it shows has ended, when the
-//! server stops, or after some minutes, so that the right to read it is checked again.
+//! cost is that of one look, whatever their number. A stream ends when what it shows has ended,
+//! when the server stops, or after some minutes, so that the right to read it is checked again.
 
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::typed;

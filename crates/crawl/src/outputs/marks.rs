@@ -92,7 +92,8 @@ impl Marks {
         self.change(name, |kept| kept.failure = failure)
     }
 
-    /// Changes what is kept of an output, and writes the file if that is something else than before.
+    /// Changes what is kept of an output, and writes the file if that is something else than
+    /// before.
     fn change(&self, name: &str, change: impl FnOnce(&mut KeptMark)) -> Result<(), CrawlError> {
         let mut marks = self.marks.lock().unwrap_or_else(PoisonError::into_inner);
         let before = marks.get(name);

@@ -5,10 +5,11 @@
 
 use crate::list::{self, ListPage};
 use crate::openapi::{AskedField, RouteShape};
-use crate::problem::{Handled, ProblemDetails};
+use crate::pages::page_list::page_filter;
+use crate::problem::Handled;
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
-use orb_answers::{HostRow, ListedHost, PageFilter, PageRow, host, hosts, pages};
+use orb_answers::{HostRow, ListedHost, PageRow, host, hosts, pages};
 use orb_page::PageKind;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
@@ -52,17 +53,7 @@ const HOSTS: &[AskedField] = &[AskedField::text("name", "What their name contain
 
 async fn all_pages(request: AdmittedRequest) -> Handled {
     let (fields, limit) = (request.query(), list::limit(&request)?);
-    let kind = fields.one("kind").map(|name| {
-        let named = PageKind::from_name(&name.to_ascii_uppercase());
-        named.ok_or_else(|| ProblemDetails::malformed(format!("there is no kind '{name}'")))
-    });
-    let filter = PageFilter {
-        kind: kind.transpose()?,
-        host: fields.parsed("host")?,
-        status: fields.one("status").map(str::parse).transpose()?,
-        mime: fields.one("mime").map(str::to_owned),
-        url: fields.one("url").map(str::to_owned),
-    };
+    let filter = page_filter(&fields)?;
     let after = fields.parsed("after")?.unwrap_or(0);
     let found = request.ask(move |collection| pages(collection, &filter, after, limit as u64)).await?;
     let next = found.next.map(|next| next.to_string());

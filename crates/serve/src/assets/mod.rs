@@ -1,8 +1,8 @@
 //! Which files do pages load?
 //!
-//! One style sheet and one script, compiled in, and those of the map. Their names hold a digest of their content, so that
-//! browsers may keep them for ever and a new version is loaded at once. No request names a file:
-//! what is served is in a table.
+//! One style sheet and one script, compiled in, and those of the map. Their names hold a digest of
+//! their content, so that browsers may keep them for ever and a new version is loaded at once. No
+//! request names a file: what is served is in a table.
 
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, typed};

@@ -1,7 +1,7 @@
 //! Do the stores of a project agree?
 //!
-//! `orb check` reads everything, which may take long: it is an errand that outlives the server. What
-//! it found is kept until the next check.
+//! `orb check` reads everything, which may take long: it is an errand that outlives the server.
+//! What it found is kept until the next check.
 
 use crate::errand;
 use crate::launch::last_words;

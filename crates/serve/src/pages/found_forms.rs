@@ -1,7 +1,7 @@
 //! How is a form of the web filled in here, and what of it becomes settings?
 //!
-//! A field that is left as the page has it is not written down: the page's own value is sent. Fields
-//! that nobody fills in (hidden ones, buttons, files) are not shown.
+//! A field that is left as the page has it is not written down: the page's own value is sent.
+//! Fields that nobody fills in (hidden ones, buttons, files) are not shown.
 
 use crate::fields::FormFields;
 use crate::problem::ProblemDetails;

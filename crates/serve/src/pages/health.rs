@@ -114,7 +114,8 @@ async fn one(request: AdmittedRequest) -> Handled {
     let kind = HealthKind::from_name(named).ok_or_else(unknown)?;
     let (fields, offset) = (request.query(), request.offset()?);
     let part = if fields.one("new").is_some() { HealthPart::New } else { HealthPart::All };
-    // The first rows are kept with the counts. While these are made, nobody waits for anything else.
+    // The first rows are kept with the counts. While these are made, nobody waits for anything
+    // else.
     let is_counted = request.health(fields.parsed("run")?).await?.standing == CountStanding::Current;
     let wish = HealthWish { run: fields.parsed("run")?, time: if is_counted { TIME } else { PATIENCE } };
     let window = Window { limit: ROWS + 1, offset };

@@ -22,7 +22,7 @@ mod me;
 pub(crate) mod new;
 mod pace;
 mod page;
-mod page_list;
+pub(crate) mod page_list;
 mod plan;
 mod project;
 mod queue;

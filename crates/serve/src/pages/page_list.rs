@@ -1,5 +1,6 @@
 //! Which pages are there?
 
+use crate::fields::FormFields;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
@@ -41,18 +42,24 @@ struct PageLine<'a> {
     when: String,
 }
 
-async fn list(request: AdmittedRequest) -> Handled {
-    let fields = request.query();
+/// Which pages a query asks for.
+pub(crate) fn page_filter(fields: &FormFields) -> Result<PageFilter, ProblemDetails> {
     let kind = fields.one("kind").map(|name| {
-        PageKind::from_name(name).ok_or_else(|| ProblemDetails::malformed(format!("there is no kind '{name}'")))
+        let named = PageKind::from_name(&name.to_ascii_uppercase());
+        named.ok_or_else(|| ProblemDetails::malformed(format!("there is no kind '{name}'")))
     });
-    let filter = PageFilter {
+    Ok(PageFilter {
         kind: kind.transpose()?,
         host: fields.parsed("host")?,
         status: fields.one("status").map(str::parse).transpose()?,
         mime: fields.one("mime").map(str::to_owned),
         url: fields.one("url").map(str::to_owned),
-    };
+    })
+}
+
+async fn list(request: AdmittedRequest) -> Handled {
+    let fields = request.query();
+    let filter = page_filter(&fields)?;
     let after = fields.parsed("after")?.unwrap_or(0);
     let asked = filter.clone();
     let found: PageList = request.ask(move |collection| pages(collection, &asked, after, ROWS)).await?;

@@ -96,7 +96,8 @@ impl CatalogueReader {
     /// The hosts whose names contain a text, those with the most pages first, after one with so
     /// many pages and this number, at most so many.
     pub fn hosts_by_pages(&self, name: Option<&str>, after: Option<(u64, u32)>, limit: u64) -> Result<Vec<HostRow>> {
-        // Only numbers are sorted: the rest of a host, with its robots.txt, is read for those that are given.
+        // Only numbers are sorted: the rest of a host, with its robots.txt, is read for those that
+        // are given.
         let sql = "WITH best AS MATERIALIZED (SELECT h.id, coalesce(t.pages, 0) AS pages
               FROM host_row h LEFT JOIN tally_row t ON t.host = h.id WHERE (?1 IS NULL OR instr(h.name, ?1) > 0)
               AND (?2 IS NULL OR coalesce(t.pages, 0) < ?2 OR (coalesce(t.pages, 0) = ?2 AND h.id > ?3))

@@ -130,7 +130,8 @@ fn changes() -> String {
     )
 }
 
-/// The changes of a run with a flag. Only URLs are sorted: the rest is read for those that are given.
+/// The changes of a run with a flag. Only URLs are sorted: the rest is read for those that are
+/// given.
 fn changed(flag: Flag) -> String {
     let wanted = format!(
         "SELECT c.seq FROM change_row c JOIN page_row p ON p.id = c.page WHERE c.run = ?1 AND c.flag = {}
