@@ -16,6 +16,18 @@ pub struct Document {
     pub description: Option<String>,
     /// The language it declares, or the detected one.
     pub lang: Option<String>,
+    /// Who wrote it, as a document that is no web page says in its properties.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// When such a document was made, in RFC 3339, as exactly as it says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created: Option<String>,
+    /// When it was last changed, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modified: Option<String>,
+    /// How many pages, sheets or slides it has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_count: Option<u32>,
     /// `<link rel=canonical>`, as written.
     pub canonical: Option<String>,
     /// `<base href>`, as written.

@@ -51,12 +51,14 @@ names! {
         Xml = 20 => "xml",
         /// An entry of a directory listing.
         Entry = 21 => "entry",
+        /// A link in a document that is no web page: an annotation, a field, a relationship.
+        Document = 22 => "document",
     }
 }
 
 impl LinkKind {
     /// The kinds whose anchor text people see.
-    pub const SPOKEN: [Self; 2] = [Self::A, Self::Area];
+    pub const SPOKEN: [Self; 3] = [Self::A, Self::Area, Self::Document];
 
     /// Whether a browser loads the target to render the page.
     pub const fn is_embedded(self) -> bool {

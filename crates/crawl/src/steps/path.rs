@@ -279,7 +279,7 @@ impl<'a> Path<'a> {
     /// The links of a page that a step follows and that are new.
     fn links(&self, step: &StepSettings, page: &Passed, known: &mut HashSet<Address>) -> Vec<Address> {
         let followed = |link: &&orb_page::Link| {
-            matches!(link.kind, LinkKind::A | LinkKind::Area | LinkKind::Frame | LinkKind::Entry)
+            matches!(link.kind, LinkKind::A | LinkKind::Area | LinkKind::Frame | LinkKind::Entry | LinkKind::Document)
                 && (self.settings.frontier.follow_nofollow || !link.has_rel("nofollow"))
         };
         let links = page.document.links.iter().filter(followed);
