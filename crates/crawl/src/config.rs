@@ -148,7 +148,6 @@ impl Config {
         RecorderRules {
             run,
             order: order(&settings.frontier),
-            batch_pages: self.uncommitted(),
             batch_time: settings.crawl.batch_time.0,
             links: settings.store.links,
             noises: self.read.revisits.as_ref().map(|revisits| Arc::clone(&revisits.noises)),

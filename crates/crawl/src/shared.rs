@@ -111,19 +111,31 @@ impl Switch {
 
 /// How much was fetched and is not yet committed. It bounds what a crash can cost, and memory, so
 /// the queues between the sockets and the recorder need no bound of their own.
+///
+/// It is short at first and grows with what is committed: what a host teaches (session ids, aliases,
+/// traps) is learnt from recorded pages, so that what is fetched ahead in ignorance is fetched twice.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
     pages: AtomicUsize,
     bytes: AtomicU64,
+    room: AtomicUsize,
     most: usize,
 }
 
 impl Pipeline {
     /// Maximum bytes between the sockets and the recorder.
     const MAX_BYTES: u64 = 64_000_000;
+    /// Maximum pages at the start of a run.
+    const FIRST: usize = 100;
 
     fn new(most: usize) -> Self {
-        Self { pages: AtomicUsize::new(0), bytes: AtomicU64::new(0), most }
+        let room = AtomicUsize::new(most.min(Self::FIRST));
+        Self { pages: AtomicUsize::new(0), bytes: AtomicU64::new(0), room, most }
+    }
+
+    /// Maximum pages for now.
+    pub(crate) fn room(&self) -> usize {
+        self.room.load(Ordering::Relaxed)
     }
 
     /// A page with this many bytes was fetched, or a queued one was given up.
@@ -142,6 +154,10 @@ impl Pipeline {
         // Release, paired with the Acquire in `is_empty`: whoever sees zero also sees the commit's
         // effects.
         self.pages.fetch_sub(pages, Ordering::Release);
+        let room = self.room();
+        if room < self.most {
+            self.room.store(self.most.min(room + pages), Ordering::Relaxed);
+        }
     }
 
     /// Whether nothing is left to commit.
@@ -152,7 +168,7 @@ impl Pipeline {
     /// Whether nothing more should be fetched for now.
     pub(crate) fn is_full(&self) -> bool {
         // Relaxed: the limits are soft, and a stale value overshoots by a few pages at most.
-        self.pages.load(Ordering::Relaxed) >= self.most || self.bytes.load(Ordering::Relaxed) >= Self::MAX_BYTES
+        self.pages.load(Ordering::Relaxed) >= self.room() || self.bytes.load(Ordering::Relaxed) >= Self::MAX_BYTES
     }
 }
 

@@ -87,8 +87,6 @@ pub(crate) struct RecorderRules {
     pub run: RunId,
     /// Order of the queues.
     pub order: Order,
-    /// Maximum pages fetched and not yet committed.
-    pub batch_pages: usize,
     /// How long a page waits for others.
     pub batch_time: Duration,
     /// Whether to keep the link table.
@@ -296,10 +294,10 @@ impl Recorder {
     /// Records until every sender is gone, then commits the rest and returns the project and the
     /// counters.
     pub(crate) fn run(mut self, items: &Receiver<Item>) -> Result<(Project, RunCounters), StoreError> {
-        // One half is committed while the other is fetched: together they are all that a crash can
-        // cost.
-        let share = self.rules.batch_pages.div_ceil(2);
         loop {
+            // One half is committed while the other is fetched: together they are all that a crash
+            // can cost.
+            let share = self.shared.pipeline.room().div_ceil(2);
             match items.recv_timeout(self.patience()) {
                 Ok(item) => {
                     self.take(item)?;
