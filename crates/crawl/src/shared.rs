@@ -112,8 +112,9 @@ impl Switch {
 /// How much was fetched and is not yet committed. It bounds what a crash can cost, and memory, so
 /// the queues between the sockets and the recorder need no bound of their own.
 ///
-/// It is short at first and grows with what is committed: what a host teaches (session ids, aliases,
-/// traps) is learnt from recorded pages, so that what is fetched ahead in ignorance is fetched twice.
+/// It is short at first and grows with what is committed, and short again while many answers repeat
+/// others: which addresses are one page is learnt from recorded pages, so that what is fetched ahead
+/// in ignorance is fetched twice.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
     pages: AtomicUsize,
@@ -126,7 +127,7 @@ impl Pipeline {
     /// Maximum bytes between the sockets and the recorder.
     const MAX_BYTES: u64 = 64_000_000;
     /// Maximum pages at the start of a run.
-    const FIRST: usize = 100;
+    const FIRST: usize = 64;
 
     fn new(most: usize) -> Self {
         let room = AtomicUsize::new(most.min(Self::FIRST));
@@ -154,10 +155,14 @@ impl Pipeline {
         // Release, paired with the Acquire in `is_empty`: whoever sees zero also sees the commit's
         // effects.
         self.pages.fetch_sub(pages, Ordering::Release);
-        let room = self.room();
-        if room < self.most {
-            self.room.store(self.most.min(room + pages), Ordering::Relaxed);
-        }
+    }
+
+    /// A batch with this many pages is committed. `repeats` is whether many of them said the same as
+    /// others.
+    pub(crate) fn committed(&self, pages: usize, repeats: bool) {
+        self.leave(pages);
+        let room = if repeats { self.room() / 2 } else { self.room() + pages };
+        self.room.store(room.max(Self::FIRST).min(self.most), Ordering::Relaxed);
     }
 
     /// Whether nothing is left to commit.

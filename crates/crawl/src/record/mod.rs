@@ -503,13 +503,14 @@ impl Recorder {
         }
         drop(frontier);
         self.note_committed(&pending.batch);
+        let repeats = self.rules.learn_aliases && repeats(&pending.batch);
         if let Some(feed) = &self.shared.feed {
             let (batch, nonce) = self.project.last_batch();
             feed.hand_over(&mut pending.batch, std::mem::take(&mut pending.words), mark(batch, nonce));
         }
         // After the frontier was informed: to the driver, an empty pipeline means that nothing more
         // is coming.
-        self.shared.pipeline.leave(pending.held);
+        self.shared.pipeline.committed(pending.held, repeats);
         self.pending = pending.emptied();
         self.bring_back()?;
         self.note_pending();
@@ -551,4 +552,10 @@ fn keep_redirects(links: &mut Links, targets: &mut Vec<PageId>) {
     let mut kept = links.iter().map(is_redirect);
     targets.retain(|_| kept.next().unwrap_or(false));
     links.retain(is_redirect);
+}
+
+/// Whether more than a quarter of what was fetched repeats another page.
+fn repeats(batch: &Batch) -> bool {
+    let repeated = batch.visits.iter().filter(|finished| finished.visit.kind == PageKind::Duplicate).count();
+    repeated * 4 > batch.visits.len()
 }
