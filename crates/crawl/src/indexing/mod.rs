@@ -112,13 +112,13 @@ fn commit(writer: &mut PageIndexWriter, mark: Option<&str>) -> Result<(), CrawlE
 
 impl Feed {
     /// Whether this many bytes of tokens and links fit now or shortly: if the CPU is the
-    /// bottleneck, waiting costs less than reading the pages again. A batch that is larger than the
-    /// queue is in memory already and fits when the queue is empty.
+    /// bottleneck, waiting costs less than reading the pages again. A large batch is in memory
+    /// already and fits when half of the queue is free.
     fn has_room(&self, bytes: u64) -> bool {
         let begin = Instant::now();
         loop {
             let waiting = self.load.load(Ordering::Relaxed);
-            if waiting + bytes <= self.most || (waiting == 0 && self.most > 0) {
+            if waiting + bytes <= self.most || (waiting <= self.most / 2 && self.most > 0) {
                 return true;
             }
             if self.most == 0 || begin.elapsed() > PATIENCE {
