@@ -11,8 +11,8 @@ use orb_page::Flag;
 use serde::Serialize;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
-    RouteRow::get("/p/{p}/runs", Right::Read, |request| Box::pin(all(request)), "The runs of a project"),
-    RouteRow::get("/p/{p}/runs/{n}", Right::Read, |request| Box::pin(one(request)), "What a run found"),
+    RouteRow::get("/p/{p}/runs", Right::Read, |request| Box::pin(all(request)), "The runs of a project").for_guests(),
+    RouteRow::get("/p/{p}/runs/{n}", Right::Read, |request| Box::pin(one(request)), "What a run found").for_guests(),
 ];
 
 /// Rows on one screen.
@@ -39,7 +39,10 @@ struct RunLine<'a> {
 async fn all(request: AdmittedRequest) -> Handled {
     let offset = request.offset()?;
     let window = Window { limit: ROWS + 1, offset };
-    let mut found = request.ask(move |collection| runs(collection, None, window)).await?;
+    let mut found = match request.project()?.is_empty() {
+        true => Vec::new(),
+        false => request.ask(move |collection| runs(collection, None, window)).await?,
+    };
     let has_more = found.len() as u64 > ROWS;
     found.truncate(ROWS as usize);
     let page = RunsPage {
