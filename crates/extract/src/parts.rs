@@ -63,7 +63,9 @@ fn selector(element: ElementRef<'_>) -> Option<String> {
     if let Some(id) = element.value().id().filter(|id| is_plain(id)) {
         return Some(format!("#{id}"));
     }
-    let classes: String = element.value().classes().filter(|class| is_plain(class)).map(|c| format!(".{c}")).collect();
+    let mut classes: Vec<&str> = element.value().classes().filter(|class| is_plain(class)).collect();
+    classes.sort_unstable();
+    let classes: String = classes.iter().map(|class| format!(".{class}")).collect();
     let is_named = !classes.is_empty() || TELLING.contains(&name);
     is_named.then(|| format!("{name}{classes}"))
 }
@@ -115,7 +117,7 @@ mod tests {
                 ("nav", 1, "Home"),
                 ("a.x", 1, "Home"),
                 ("#news", 1, "First Second"),
-                ("p.lead.big", 2, "First"),
+                ("p.big.lead", 2, "First"),
                 ("footer", 1, "Seen 17 times"),
             ]
         );

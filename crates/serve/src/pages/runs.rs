@@ -24,6 +24,7 @@ struct RunsPage<'a> {
     frame: Frame,
     p: &'a str,
     rows: Vec<RunLine<'a>>,
+    may_run: bool,
     steps: ListSteps,
 }
 
@@ -49,6 +50,7 @@ async fn all(request: AdmittedRequest) -> Handled {
         frame: request.frame(),
         p: &request.project()?.name,
         rows: found.iter().map(line).collect(),
+        may_run: request.may(Right::Run),
         steps: request.around(offset, ROWS, has_more),
     };
     request.page(&page, &found)
