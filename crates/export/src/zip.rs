@@ -1,10 +1,10 @@
 //! How are many files packed into one ZIP file?
 //!
-//! Entries are stored unless somebody asks for more: most of what goes in is compressed already, and
-//! players read ranges of it in place (WACZ requires that). Tables and texts may be deflated. The `zip` crate writes the format; here the length
-//! and the SHA-256 of each entry are taken on the way, for the data package that lists them. Local
-//! headers have ZIP64 fields throughout, because the length of an entry is not known when it
-//! begins.
+//! Entries are stored unless somebody asks for more: most of what goes in is compressed already,
+//! and players read ranges of it in place (WACZ requires that). Tables and texts may be deflated.
+//! The `zip` crate writes the format; here the length and the SHA-256 of each entry are taken on
+//! the way, for the data package that lists them. Local headers have ZIP64 fields throughout,
+//! because the length of an entry is not known when it begins.
 
 use orb_page::{CivilTime, Moment};
 use sha2::{Digest, Sha256};

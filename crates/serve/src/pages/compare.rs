@@ -1,10 +1,10 @@
 //! When do two versions of a page say the same?
 //!
 //! The rules in order, one form each. A form can be tried on a page before it is saved: the last
-//! two versions of the page that differ are shown as the rule sees them, and its parts can be chosen
-//! from a list. A link may bring what is to be ignored, compared alone or left out: it is tried, and
-//! saved by whoever presses the button. Which program decides is the operator's business; programs
-//! are neither set nor run here.
+//! two versions of the page that differ are shown as the rule sees them, and its parts can be
+//! chosen from a list. A link may bring what is to be ignored, compared alone or left out: it is
+//! tried, and saved by whoever presses the button. Which program decides is the operator's
+//! business; programs are neither set nor run here.
 
 use super::diff::{DiffRow, diff_rows};
 use crate::fields::FormFields;
