@@ -8,7 +8,7 @@ use crate::{AnswerError, Collection, PageViews, Result, front_matter};
 use bytes::Bytes;
 use orb_extract::{Content, MainContent, MarkdownRequest, PageFacts};
 use orb_page::{Body, Document, Headers, PageId, WarcPosition};
-use orb_store::{ArchiveReader, StoredExchange};
+use orb_store::{ArchiveReader, PageRow, StoredExchange, VisitRow};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -53,6 +53,21 @@ pub struct PageContent {
     pub mime: Option<String>,
     /// The content as text.
     pub content: String,
+}
+
+/// A page and what each run saw of it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct VisitedPage {
+    /// Its record.
+    pub page: PageRow,
+    /// The visits, latest first.
+    pub visits: Vec<VisitRow>,
+}
+
+/// The page with this number and its visits: what it takes to choose a version of it.
+pub fn visited(collection: &Collection, page: u64) -> Result<VisitedPage> {
+    let page = collection.numbered(page)?;
+    Ok(VisitedPage { visits: collection.catalogue().visits(PageId(page.id))?, page })
 }
 
 /// One version of a page, to be read from the archive.

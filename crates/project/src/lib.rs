@@ -57,8 +57,8 @@ pub use track::TrackSettings;
 
 // Where projects are, who may use them, and what can go wrong there.
 pub use orb_store::{
-    Accounts, AckRow, AuditRow, Home, Level, NewToken, NewUser, ProjectDir, ProjectLock, SESSION_LIFE, StoreError,
-    TokenRow, TokenScope, User, disk_size, free_space, fresh_secret,
+    ANYONE_NAME, Accounts, AckRow, AuditRow, Home, Level, NewToken, NewUser, ProjectDir, ProjectLock, SESSION_LIFE,
+    StoreError, TokenRow, TokenScope, User, disk_size, free_space, fresh_secret,
 };
 /// Parses a moment as people write it, such as `2026-11-15T06:30:00Z`.
 pub use orb_track::schedule::moment;
