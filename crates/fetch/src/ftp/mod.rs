@@ -152,8 +152,10 @@ impl<'a> FtpErrand<'a> {
         let peer = session.talk.wire().peer();
         self.watch.sent(peer);
         let begun = Instant::now();
-        let asked =
-            if self.is_directory() { self.directory(&mut session).await } else { self.file(&mut session).await };
+        let asked = match self.is_directory() {
+            true => self.directory(&mut session, pending).await,
+            false => self.file(&mut session).await,
+        };
         self.timings.body = begun.elapsed();
         let mut response = asked?;
         let text = session.talk.take_record();
