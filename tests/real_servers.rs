@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, geteuid, kill_process};
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -90,6 +90,8 @@ fn vsftpd(root: &Path, beside: &Path) -> Daemon {
         let mut command = Command::new("/usr/sbin/vsftpd");
         command.arg(&config);
         if geteuid().is_root() {
+            // It reads no settings that are somebody else's.
+            chown(&config, Some(NOBODY), Some(NOBODY)).unwrap();
             command.uid(NOBODY).gid(NOBODY);
         }
         command

@@ -34,6 +34,9 @@ pub use fetchers::Fetchers;
 pub use file::directory_of;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
+pub use ftp::read_ftp_listing;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
 pub use http::Rehearsal;
 pub use http::{HttpRequest, Method, Validators};
 pub use intake::{Received, receive};

@@ -90,12 +90,12 @@ pub(crate) enum Entry {
 /// The listings of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Listed {
-    table: Mutex<Table>,
+    table: Mutex<ListedTable>,
     settled: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Table {
+struct ListedTable {
     directories: HashMap<UrlKey, Directory>,
     entries: usize,
 }
@@ -192,12 +192,12 @@ impl Listed {
         self.lock().entries < MOST_ENTRIES
     }
 
-    fn lock(&self) -> MutexGuard<'_, Table> {
+    fn lock(&self) -> MutexGuard<'_, ListedTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Table {
+impl ListedTable {
     fn insert(&mut self, key: UrlKey, directory: Directory) {
         let weight = |directory: &Directory| match directory {
             Directory::Known(entries) => entries.len() + 1,

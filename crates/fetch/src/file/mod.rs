@@ -19,7 +19,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
-use walk::{Found, Looked, Roots};
+use walk::{FileRoots, Found, Looked};
 
 /// The name of the protocol in what is recorded.
 const FILE: &str = "file";
@@ -29,12 +29,12 @@ const TICK: i64 = 10;
 /// Fetches files of this machine.
 pub(crate) struct FileFetcher {
     config: Arc<FetchConfig>,
-    roots: Arc<Roots>,
+    roots: Arc<FileRoots>,
 }
 
 impl FileFetcher {
     pub(crate) fn new(config: Arc<FetchConfig>) -> Result<Self, FetchError> {
-        let roots = Arc::new(Roots::new(&config.file_roots));
+        let roots = Arc::new(FileRoots::new(&config.file_roots));
         Ok(Self { config, roots })
     }
 
@@ -55,7 +55,7 @@ impl FileFetcher {
 /// One page being fetched, on a thread that may wait for the disk.
 struct FileErrand {
     config: Arc<FetchConfig>,
-    roots: Arc<Roots>,
+    roots: Arc<FileRoots>,
     path: Vec<u8>,
     url: String,
     /// Tag and time of the version that is known.

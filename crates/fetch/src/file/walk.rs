@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// The directories below which files may be read.
 #[derive(Debug)]
-pub(super) struct Roots {
+pub(super) struct FileRoots {
     /// With their paths as a user writes them.
     paths: Vec<PathBuf>,
 }
@@ -38,7 +38,7 @@ pub(super) struct Found {
     stat: Stat,
 }
 
-impl Roots {
+impl FileRoots {
     pub(super) fn new(paths: &[PathBuf]) -> Self {
         let mut paths: Vec<PathBuf> = paths.to_vec();
         // The nearest root is walked from.
@@ -190,7 +190,7 @@ mod tests {
     use std::os::unix::fs::symlink;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    fn tree() -> (tempfile::TempDir, Roots, Vec<u8>) {
+    fn tree() -> (tempfile::TempDir, FileRoots, Vec<u8>) {
         let tmp = tempfile::tempdir().unwrap();
         let root = tmp.path().join("root");
         std::fs::create_dir_all(root.join("sub")).unwrap();
@@ -200,12 +200,12 @@ mod tests {
         symlink("../secret", root.join("leak")).unwrap();
         symlink("..", root.join("up")).unwrap();
         rustix::fs::mknodat(rustix::fs::CWD, root.join("pipe"), FileType::Fifo, Mode::RUSR, 0).unwrap();
-        let roots = Roots::new(std::slice::from_ref(&root));
+        let roots = FileRoots::new(std::slice::from_ref(&root));
         let path = root.as_os_str().as_bytes()[1..].to_vec();
         (tmp, roots, path)
     }
 
-    fn look(roots: &Roots, root: &[u8], rest: &str) -> Looked {
+    fn look(roots: &FileRoots, root: &[u8], rest: &str) -> Looked {
         roots.look(&[root, rest.as_bytes()].concat()).unwrap()
     }
 

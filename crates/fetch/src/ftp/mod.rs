@@ -12,7 +12,7 @@ mod session;
 
 use crate::intake::Received;
 use crate::line::Endpoint;
-use crate::lines::{BrokenOff, KeptSessions, Reply};
+use crate::lines::{BrokenOff, KeptSessions, ServerReply};
 use crate::listed::{Entry, EntryStamp, Listed, Listen, split};
 use crate::names::{answer, bare, decoded, hopeless, listing as listing_answer, mime_of, outcome, stamped};
 use crate::{BoxFuture, Fetch, FetchConfig, FetchError, FtpTls, Line, Watch, tls};
@@ -291,7 +291,7 @@ impl<'a> FtpErrand<'a> {
     }
 
     /// What a server's refusal to send a file means.
-    async fn refused(&self, session: &mut Session, entry: Entry, reply: &Reply) -> Result<Response, BrokenOff> {
+    async fn refused(&self, session: &mut Session, entry: Entry, reply: &ServerReply) -> Result<Response, BrokenOff> {
         let is_final = reply.code >= 500;
         if is_final && self.lease.purpose == Purpose::Robots {
             return Ok(bare(404, FTP)?);
@@ -317,9 +317,21 @@ impl FtpListing {
     }
 }
 
+/// What a listing says, for fuzzing; the form is 0, 1 or 2 for machines, people and names alone.
+#[cfg(feature = "fuzzing")]
+pub fn read_ftp_listing(form: u8, body: &[u8]) -> Listing {
+    let form = match form % 3 {
+        0 => listing::ListingForm::Machine,
+        1 => listing::ListingForm::People,
+        _ => listing::ListingForm::Names,
+    };
+    let entries = listing::entries(body, form, Moment(1_794_715_409_000));
+    Listing { entries: entries.into_iter().map(|found| found.entry).collect() }
+}
+
 /// A refusal in the terms of HTTP, where they fit: what may pass is an error of the server's, and
 /// the frontier backs off from one that is closing.
-fn refusal(reply: &Reply) -> Result<Response, Failure> {
+fn refusal(reply: &ServerReply) -> Result<Response, Failure> {
     let status = match reply.code {
         421 => 503,
         400..500 => 500,
@@ -393,7 +405,7 @@ mod tests {
 
     #[test]
     fn a_refusal_is_said_in_the_terms_of_the_web() {
-        let status = |code| refusal(&Reply { code, text: "x".to_owned() }).unwrap().status;
+        let status = |code| refusal(&ServerReply { code, text: "x".to_owned() }).unwrap().status;
         assert_eq!([421, 450, 530, 502, 550].map(status), [503, 500, 401, 501, 550]);
     }
 }

@@ -4,14 +4,14 @@
 //! from where the commands went, or a server could have us connect to machines of its choice
 //! (CVE-2020-8284, CVE-2021-4189). A port of the system's services is refused for the same reason.
 
-use crate::lines::{Reply, malformed};
+use crate::lines::{ServerReply, malformed};
 use orb_page::Failure;
 
 /// The first port that no service of the system has.
 const FIRST_PORT: u16 = 1_024;
 
 /// The port in the reply to EPSV: `229 Entering Extended Passive Mode (|||6446|)` (RFC 2428).
-pub(super) fn extended(reply: &Reply) -> Result<u16, Failure> {
+pub(super) fn extended(reply: &ServerReply) -> Result<u16, Failure> {
     let inside = between(&reply.text).ok_or_else(unclear)?;
     let mut parts = inside.split(inside.chars().next().ok_or_else(unclear)?);
     let port = parts.nth(3).and_then(|port| port.parse().ok()).ok_or_else(unclear)?;
@@ -20,7 +20,7 @@ pub(super) fn extended(reply: &Reply) -> Result<u16, Failure> {
 
 /// The port in the reply to PASV: `227 Entering Passive Mode (10,0,0,1,25,46)` (RFC 959). Some
 /// servers leave the brackets out.
-pub(super) fn plain(reply: &Reply) -> Result<u16, Failure> {
+pub(super) fn plain(reply: &ServerReply) -> Result<u16, Failure> {
     let text = between(&reply.text).unwrap_or(&reply.text);
     let start = text.find(|c: char| c.is_ascii_digit()).ok_or_else(unclear)?;
     let numbers = text[start..].split(|c: char| !c.is_ascii_digit()).take(6).map(str::parse::<u8>);
@@ -49,8 +49,8 @@ fn between(text: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn reply(text: &str) -> Reply {
-        Reply { code: 229, text: text.to_owned() }
+    fn reply(text: &str) -> ServerReply {
+        ServerReply { code: 229, text: text.to_owned() }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::passive;
 use crate::intake::{Received, receive_from};
 use crate::keyring::Login;
 use crate::line::{Endpoint, Permit};
-use crate::lines::{BrokenOff, Dialogue, Kept, Reply, Wire, malformed};
+use crate::lines::{BrokenOff, Dialogue, KeepSession, LineStream, ServerReply, malformed};
 use crate::listed::EntryStamp;
 use crate::{FetchConfig, FtpTls, Line, Watch, tls};
 use orb_page::{Failure, FailureKind, Moment, Timings, Truncation};
@@ -73,7 +73,7 @@ struct Abilities {
 }
 
 /// What a command transferred, or the reply by which the server refused it.
-pub(super) type Transferred = Result<Received, Reply>;
+pub(super) type Transferred = Result<Received, ServerReply>;
 
 /// A directory's entries; not all of them if the listing was cut off.
 #[derive(Debug)]
@@ -90,9 +90,9 @@ impl Session {
         let patience = opening.config.timeouts.head;
         let client = tls::apart(opening.client);
         let wire = if opening.implicit {
-            secured(Wire::Plain(Box::new(socket)), &opening, &client, timings).await?
+            secured(LineStream::Plain(Box::new(socket)), &opening, &client, timings).await?
         } else {
-            Wire::Plain(Box::new(socket))
+            LineStream::Plain(Box::new(socket))
         };
         let mut talk = Dialogue::new(wire, patience);
         greet(&mut talk).await?;
@@ -226,7 +226,7 @@ impl Session {
         &mut self,
         path: &[u8],
         watch: &dyn Watch,
-    ) -> Result<Result<FtpListing, Reply>, BrokenOff> {
+    ) -> Result<Result<FtpListing, ServerReply>, BrokenOff> {
         loop {
             let form = self.can.form;
             let transferred = match self.list_as(form, path, watch).await? {
@@ -247,10 +247,10 @@ impl Session {
                     }
                 }
                 // Some servers answer so for an empty directory.
-                Err(Reply { code: 450 | 550, .. }) if form != ListingForm::Machine => {
+                Err(ServerReply { code: 450 | 550, .. }) if form != ListingForm::Machine => {
                     return Ok(Ok(FtpListing { entries: Vec::new(), truncated: None }));
                 }
-                Err(Reply { code: 500..=504, .. }) if form != ListingForm::Names => {}
+                Err(ServerReply { code: 500..=504, .. }) if form != ListingForm::Names => {}
                 Err(refused) => return Ok(Err(refused)),
             }
             self.can.form = next;
@@ -263,7 +263,7 @@ impl Session {
         form: ListingForm,
         path: &[u8],
         watch: &dyn Watch,
-    ) -> Result<Result<Transferred, Reply>, BrokenOff> {
+    ) -> Result<Result<Transferred, ServerReply>, BrokenOff> {
         let full = self.path(path);
         // A slash at the end of anything but the root is not understood everywhere.
         let full = full.strip_suffix(b"/").filter(|rest| !rest.is_empty()).unwrap_or(&full).to_vec();
@@ -307,8 +307,8 @@ impl Session {
             return Ok(Err(begun));
         }
         let mut data = match &self.secured {
-            Some(client) => Wire::secured(socket, &self.to.host, client, &config).await?,
-            None => Wire::Plain(Box::new(socket)),
+            Some(client) => LineStream::secured(socket, &self.to.host, client, &config).await?,
+            None => LineStream::Plain(Box::new(socket)),
         };
         let mut received = receive_from(&mut data, &config, watch).await?;
         if matches!(received.truncated, Some(Truncation::Length | Truncation::Time | Truncation::Unwanted)) {
@@ -323,7 +323,7 @@ impl Session {
     }
 
     /// Has the server open a port; EPSV where it knows that, which works for IPv6, too.
-    async fn passive(&mut self) -> Result<Result<u16, Reply>, BrokenOff> {
+    async fn passive(&mut self) -> Result<Result<u16, ServerReply>, BrokenOff> {
         if self.can.epsv {
             let reply = self.talk.ask(b"EPSV").await?;
             if reply.code == 229 {
@@ -339,7 +339,7 @@ impl Session {
     }
 }
 
-impl Kept for Session {
+impl KeepSession for Session {
     fn endpoint(&self) -> &Arc<Endpoint> {
         &self.to
     }
@@ -379,14 +379,14 @@ async fn greet(talk: &mut Dialogue) -> Result<(), BrokenOff> {
 }
 
 async fn secured(
-    wire: Wire,
+    wire: LineStream,
     opening: &Opening<'_>,
     client: &Arc<ClientConfig>,
     timings: &mut Timings,
-) -> Result<Wire, BrokenOff> {
-    let Wire::Plain(socket) = wire else { return Ok(wire) };
+) -> Result<LineStream, BrokenOff> {
+    let LineStream::Plain(socket) = wire else { return Ok(wire) };
     let start = Instant::now();
-    let wire = Wire::secured(*socket, &opening.to.host, client, opening.config).await?;
+    let wire = LineStream::secured(*socket, &opening.to.host, client, opening.config).await?;
     timings.tls = start.elapsed();
     Ok(wire)
 }
@@ -450,7 +450,7 @@ fn contact(user_agent: &str) -> String {
 
 /// Why there is no session. What may pass is a failure to connect, after which the frontier backs
 /// off from the server; a refused login is none.
-fn turned_away(reply: &Reply) -> Failure {
+fn turned_away(reply: &ServerReply) -> Failure {
     let text = reply.text.to_ascii_lowercase();
     let busy = reply.code < 500 || ["too many", "busy", "try again", "maximum"].iter().any(|word| text.contains(word));
     let kind = if busy { FailureKind::Protocol } else { FailureKind::Malformed };
@@ -478,7 +478,7 @@ mod tests {
 
     #[test]
     fn a_server_that_is_busy_may_let_us_in_later() {
-        let kind = |code, text: &str| turned_away(&Reply { code, text: text.to_owned() }).kind;
+        let kind = |code, text: &str| turned_away(&ServerReply { code, text: text.to_owned() }).kind;
         assert_eq!(kind(421, "closing"), FailureKind::Protocol);
         assert_eq!(kind(530, "Too many users"), FailureKind::Protocol);
         assert_eq!(kind(530, "Login incorrect"), FailureKind::Malformed);

@@ -12,7 +12,7 @@ pub(crate) use clock::ExchangeTimers;
 pub(crate) use spool::{Contents, Spool, SpoolRule};
 pub(crate) use timer::Timer;
 
-use crate::lines::Wire;
+use crate::lines::LineStream;
 use crate::{FetchConfig, Socket, Watch};
 use bytes::BytesMut;
 use orb_page::{Body, Failure, FailureKind, Truncation};
@@ -44,9 +44,9 @@ impl Paced for Socket {
     }
 }
 
-impl Paced for Wire {
+impl Paced for LineStream {
     fn held(&self) -> Duration {
-        Wire::held(self)
+        LineStream::held(self)
     }
 }
 

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 const ROUND: Duration = Duration::from_secs(1);
 
 /// A session that can be kept.
-pub(crate) trait Kept: Debug + Send + 'static {
+pub(crate) trait KeepSession: Debug + Send + 'static {
     /// Where it leads.
     fn endpoint(&self) -> &Arc<Endpoint>;
 
@@ -47,7 +47,7 @@ struct IdleSessions<S> {
     shut: bool,
 }
 
-impl<S: Kept> KeptSessions<S> {
+impl<S: KeepSession> KeptSessions<S> {
     pub(crate) fn new(sockets: &Arc<OpenSockets>, patience: Duration) -> Arc<Self> {
         let idle = IdleSessions { sessions: VecDeque::new(), tended: false, shut: false };
         let kept = Arc::new(Self { idle: Mutex::new(idle), sockets: Arc::clone(sockets), patience });
@@ -116,7 +116,7 @@ impl<S: Kept> KeptSessions<S> {
     }
 }
 
-async fn tend<S: Kept>(kept: std::sync::Weak<KeptSessions<S>>) {
+async fn tend<S: KeepSession>(kept: std::sync::Weak<KeptSessions<S>>) {
     loop {
         tokio::time::sleep(ROUND).await;
         if !kept.upgrade().is_some_and(|kept| kept.sweep()) {
@@ -125,7 +125,7 @@ async fn tend<S: Kept>(kept: std::sync::Weak<KeptSessions<S>>) {
     }
 }
 
-impl<S: Kept> KeepIdle for KeptSessions<S> {
+impl<S: KeepSession> KeepIdle for KeptSessions<S> {
     fn idle(&self) -> usize {
         self.lock().sessions.len()
     }

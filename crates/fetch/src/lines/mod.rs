@@ -8,8 +8,8 @@
 mod kept;
 mod wire;
 
-pub(crate) use kept::{Kept, KeptSessions};
-pub(crate) use wire::Wire;
+pub(crate) use kept::{KeepSession, KeptSessions};
+pub(crate) use wire::LineStream;
 
 use crate::line::late;
 use bytes::{Buf, Bytes, BytesMut};
@@ -28,12 +28,12 @@ const LONGEST_RECORD: usize = 64 * 1024;
 
 /// A reply: its code, and its text without the codes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Reply {
+pub(crate) struct ServerReply {
     pub(crate) code: u16,
     pub(crate) text: String,
 }
 
-impl Reply {
+impl ServerReply {
     /// What it says, in one line for people.
     pub(crate) fn line(&self) -> String {
         let first = self.text.lines().next().unwrap_or_default();
@@ -50,7 +50,7 @@ impl Reply {
 /// A conversation in lines.
 #[derive(Debug)]
 pub(crate) struct Dialogue {
-    wire: Wire,
+    wire: LineStream,
     buf: BytesMut,
     record: Vec<u8>,
     patience: Duration,
@@ -73,17 +73,17 @@ impl From<Failure> for BrokenOff {
 }
 
 impl Dialogue {
-    pub(crate) fn new(wire: Wire, patience: Duration) -> Self {
+    pub(crate) fn new(wire: LineStream, patience: Duration) -> Self {
         Self { wire, buf: BytesMut::new(), record: Vec::new(), patience, heard: false }
     }
 
-    pub(crate) const fn wire(&self) -> &Wire {
+    pub(crate) const fn wire(&self) -> &LineStream {
         &self.wire
     }
 
     /// Takes the connection, to begin TLS on it. What the server said too early is not heard: it
     /// came in the clear and may be anybody's (CVE-2011-0411).
-    pub(crate) fn into_wire(self) -> (Wire, Vec<u8>) {
+    pub(crate) fn into_wire(self) -> (LineStream, Vec<u8>) {
         (self.wire, self.record)
     }
 
@@ -139,7 +139,7 @@ impl Dialogue {
 
     /// The next reply: one line, or several of which the last repeats the code of the first
     /// (RFC 959, 4.2).
-    pub(crate) async fn reply(&mut self) -> Result<Reply, BrokenOff> {
+    pub(crate) async fn reply(&mut self) -> Result<ServerReply, BrokenOff> {
         let first = self.line(LONGEST_LINE).await?;
         self.note(b"< ", &first);
         let code = code_of(&first).ok_or_else(|| malformed("the server's answer is not a reply"))?;
@@ -159,11 +159,11 @@ impl Dialogue {
                 }
             }
         }
-        Ok(Reply { code, text })
+        Ok(ServerReply { code, text })
     }
 
     /// Sends a command and waits for its reply.
-    pub(crate) async fn ask(&mut self, command: &[u8]) -> Result<Reply, BrokenOff> {
+    pub(crate) async fn ask(&mut self, command: &[u8]) -> Result<ServerReply, BrokenOff> {
         self.tell(command).await?;
         self.reply().await
     }
@@ -270,8 +270,8 @@ mod tests {
 
     #[test]
     fn a_reply_is_one_line_for_people() {
-        let reply = Reply { code: 550, text: "No such file.\x1b[31m\nmore".to_owned() };
+        let reply = ServerReply { code: 550, text: "No such file.\x1b[31m\nmore".to_owned() };
         assert_eq!(reply.line(), "550 No such file.[31m");
-        assert_eq!(Reply { code: 226, text: String::new() }.line(), "226");
+        assert_eq!(ServerReply { code: 226, text: String::new() }.line(), "226");
     }
 }

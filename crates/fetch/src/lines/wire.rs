@@ -18,12 +18,12 @@ use tokio_rustls::client::TlsStream;
 
 /// A socket, in plain text or under TLS.
 #[derive(Debug)]
-pub(crate) enum Wire {
+pub(crate) enum LineStream {
     Plain(Box<Socket>),
     Tls(Box<TlsStream<Socket>>),
 }
 
-impl Wire {
+impl LineStream {
     /// Begins TLS on a socket.
     pub(crate) async fn secured(
         socket: Socket,
@@ -76,7 +76,7 @@ impl Wire {
     }
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for LineStream {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match &mut *self {
             Self::Plain(socket) => Pin::new(socket.as_mut()).poll_read(cx, buf),
@@ -90,7 +90,7 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for LineStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         match &mut *self {
             Self::Plain(socket) => Pin::new(socket.as_mut()).poll_write(cx, buf),

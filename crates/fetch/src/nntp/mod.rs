@@ -9,7 +9,7 @@
 mod session;
 
 use crate::line::Endpoint;
-use crate::lines::{BrokenOff, KeptSessions, Reply};
+use crate::lines::{BrokenOff, KeptSessions, ServerReply};
 use crate::listed::{Entry, Listed, Listen, split};
 use crate::names::{answer, bare, decoded, hopeless, listing, outcome};
 use crate::{BoxFuture, Fetch, FetchConfig, FetchError, Line, Watch, tls};
@@ -263,7 +263,7 @@ impl<'a> NewsErrand<'a> {
         session: &mut NewsSession,
         name: &[u8],
         figures: GroupFigures,
-    ) -> Result<Result<(Response, Option<Vec<ListingEntry>>), Reply>, BrokenOff> {
+    ) -> Result<Result<(Response, Option<Vec<ListingEntry>>), ServerReply>, BrokenOff> {
         let most = self.fetcher.config.max_size;
         if figures.count == 0 || figures.high < figures.low {
             return Ok(Ok((listing(&Listing::default(), NNTP)?, Some(Vec::new()))));
@@ -321,7 +321,7 @@ impl<'a> NewsErrand<'a> {
         }
         let (reply, block) = match session.article(which, config.max_size, self.watch).await? {
             Ok(found) => found,
-            Err(Reply { code: 423 | 430, .. }) => return Ok(bare(404, NNTP)?),
+            Err(ServerReply { code: 423 | 430, .. }) => return Ok(bare(404, NNTP)?),
             Err(reply) => return Ok(refusal(&reply)?),
         };
         let truncated = block.is_cut.then_some(Truncation::Length);
@@ -391,7 +391,7 @@ fn tagged(mut response: Response, tag: Option<&str>) -> Response {
 }
 
 /// A refusal in the terms of HTTP.
-fn refusal(reply: &Reply) -> Result<Response, Failure> {
+fn refusal(reply: &ServerReply) -> Result<Response, Failure> {
     let status = match reply.code {
         400 => 503,
         480 | 481 | 483 => 401,

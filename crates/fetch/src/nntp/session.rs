@@ -2,7 +2,7 @@
 
 use crate::keyring::Login;
 use crate::line::Endpoint;
-use crate::lines::{BrokenOff, Dialogue, Kept, Reply, Wire, malformed};
+use crate::lines::{BrokenOff, Dialogue, KeepSession, LineStream, ServerReply, malformed};
 use crate::{FetchConfig, Line, Watch, tls};
 use orb_page::{Failure, FailureKind, Timings};
 use rustls::ClientConfig;
@@ -60,8 +60,8 @@ impl NewsSession {
         let socket = opening.line.connect(host, port, opening.addr, timings).await?;
         let begun = Instant::now();
         let wire = match opening.implicit {
-            true => Wire::secured(socket, host, opening.client, opening.config).await?,
-            false => Wire::Plain(Box::new(socket)),
+            true => LineStream::secured(socket, host, opening.client, opening.config).await?,
+            false => LineStream::Plain(Box::new(socket)),
         };
         if opening.implicit {
             timings.tls = begun.elapsed();
@@ -89,7 +89,7 @@ impl NewsSession {
     }
 
     /// Enters a group.
-    pub(super) async fn enter(&mut self, name: &[u8]) -> Result<Result<GroupFigures, Reply>, BrokenOff> {
+    pub(super) async fn enter(&mut self, name: &[u8]) -> Result<Result<GroupFigures, ServerReply>, BrokenOff> {
         let reply = self.talk.ask(&[b"GROUP ", name].concat()).await?;
         if reply.code != 211 {
             self.group = None;
@@ -105,7 +105,7 @@ impl NewsSession {
     }
 
     /// Enters a group unless we are in it.
-    pub(super) async fn be_in(&mut self, name: &[u8]) -> Result<Result<GroupFigures, Reply>, BrokenOff> {
+    pub(super) async fn be_in(&mut self, name: &[u8]) -> Result<Result<GroupFigures, ServerReply>, BrokenOff> {
         match &self.group {
             Some((at, figures)) if at == name => Ok(Ok(*figures)),
             _ => self.enter(name).await,
@@ -118,7 +118,7 @@ impl NewsSession {
         which: &[u8],
         most: u64,
         watch: &dyn Watch,
-    ) -> Result<Result<(Reply, NewsBlock), Reply>, BrokenOff> {
+    ) -> Result<Result<(ServerReply, NewsBlock), ServerReply>, BrokenOff> {
         let reply = self.talk.ask(&[b"ARTICLE ", which].concat()).await?;
         if reply.code != 220 {
             return Ok(Err(reply));
@@ -133,7 +133,7 @@ impl NewsSession {
         figures: GroupFigures,
         most: u64,
         watch: &dyn Watch,
-    ) -> Result<Result<NewsBlock, Reply>, BrokenOff> {
+    ) -> Result<Result<NewsBlock, ServerReply>, BrokenOff> {
         loop {
             let verb = if self.old_overview { "XOVER" } else { "OVER" };
             let reply = self.talk.ask(format!("{verb} {}-{}", figures.low, figures.high).as_bytes()).await?;
@@ -151,7 +151,7 @@ impl NewsSession {
         group: &[u8],
         most: u64,
         watch: &dyn Watch,
-    ) -> Result<Result<NewsBlock, Reply>, BrokenOff> {
+    ) -> Result<Result<NewsBlock, ServerReply>, BrokenOff> {
         let reply = self.talk.ask(&[b"LISTGROUP ", group].concat()).await?;
         if reply.code != 211 {
             return Ok(Err(reply));
@@ -165,7 +165,7 @@ impl NewsSession {
         pattern: &[u8],
         most: u64,
         watch: &dyn Watch,
-    ) -> Result<Result<NewsBlock, Reply>, BrokenOff> {
+    ) -> Result<Result<NewsBlock, ServerReply>, BrokenOff> {
         let command = if pattern.is_empty() { b"LIST ACTIVE".to_vec() } else { [b"LIST ACTIVE ", pattern].concat() };
         let reply = self.talk.ask(&command).await?;
         if reply.code != 215 {
@@ -198,7 +198,7 @@ impl NewsSession {
     }
 }
 
-impl Kept for NewsSession {
+impl KeepSession for NewsSession {
     fn endpoint(&self) -> &Arc<Endpoint> {
         &self.to
     }
@@ -248,10 +248,10 @@ async fn capabilities(talk: &mut Dialogue) -> Result<NewsCapabilities, BrokenOff
 
 async fn secure(talk: Dialogue, opening: &NewsOpening<'_>, timings: &mut Timings) -> Result<Dialogue, BrokenOff> {
     let (wire, record) = talk.into_wire();
-    let Wire::Plain(socket) = wire else { return Err(malformed("TLS within TLS").into()) };
+    let LineStream::Plain(socket) = wire else { return Err(malformed("TLS within TLS").into()) };
     let begun = Instant::now();
     let client = tls::apart(opening.client);
-    let wire = Wire::secured(*socket, &opening.to.host, &client, opening.config).await?;
+    let wire = LineStream::secured(*socket, &opening.to.host, &client, opening.config).await?;
     timings.tls = begun.elapsed();
     let mut talk = Dialogue::new(wire, opening.config.timeouts.head);
     talk.recall(record);
