@@ -17,7 +17,7 @@ use crate::track::looks::Noises;
 use crate::track::revisit::Revisits;
 use crate::watch::machine;
 use crate::watch::why::Bounds;
-use orb_fetch::{FetchConfig, FtpTls, Jar, Keyring, Timeouts};
+use orb_fetch::{Credential, FetchConfig, FtpTls, Jar, Keyring, Timeouts};
 use orb_frontier::{Budget, FrontierConfig, Order, Politeness, Retries};
 use orb_page::RunId;
 use orb_project::Schedule;
@@ -64,7 +64,8 @@ impl Config {
             FtpTlsName::Off => FtpTls::Off,
         };
         fetch.file_roots = file_roots(settings, seeds);
-        fetch.keyring = Arc::new(Keyring::new(orb_project::credentials(&settings.auth)?));
+        let given = orb_project::credentials(&settings.auth)?.into_iter().chain(seed_logins(settings));
+        fetch.keyring = Arc::new(Keyring::new(given.collect()));
         if let Some(file) = &settings.fetch.cookies_file {
             let jar = Jar::default();
             jar.load(file)?;
@@ -231,6 +232,12 @@ fn read_rules(
         wording: settings.index.enabled.then(|| WordingRules::from(&settings.index)),
         revisits: None,
     })
+}
+
+/// The logins that seeds of other protocols than the web's are written with (`ftp://me:secret@h/`).
+/// They leave the URL; who writes them there accepts that they may travel in the clear.
+fn seed_logins(settings: &Settings) -> Vec<Credential> {
+    settings.seeds.iter().filter_map(|seed| Credential::of_seed(seed)).collect()
 }
 
 /// The directories of this machine that a run may read: those of its seeds, where these are the

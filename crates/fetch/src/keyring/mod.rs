@@ -20,6 +20,7 @@ use challenge::Challenge;
 use digest::Digest;
 use orb_page::Response;
 use orb_urls::Address;
+use percent_encoding::percent_decode_str;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -100,6 +101,20 @@ impl Credential {
         }
         let (scheme, realm) = (scheme.map(str::to_owned), realm.map(str::to_owned));
         Ok(Self { scheme, host: name.to_owned(), port: said, realm, proof, in_clear: false })
+    }
+
+    /// The login that a seed of another protocol than the web's is written with.
+    pub fn of_seed(seed: &str) -> Option<Self> {
+        let url = Url::parse(seed.trim()).ok()?;
+        if url.username().is_empty() || matches!(url.scheme(), "http" | "https") {
+            return None;
+        }
+        let said = |text: &str| percent_decode_str(text).decode_utf8().ok().map(std::borrow::Cow::into_owned);
+        let proof =
+            Proof::Password { user: said(url.username())?, password: said(url.password().unwrap_or_default())? };
+        let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
+        let host = format!("{}://{}{port}", url.scheme(), url.host_str()?);
+        Self::new(&host, None, proof).ok().map(|credential| credential.in_clear(true))
     }
 
     /// The same, to be sent without TLS, too, where the protocol has nothing better: FTP and NNTP.
