@@ -15,6 +15,7 @@ mod compare;
 mod cookies;
 mod deflate;
 mod document;
+mod ftp_listing;
 mod html;
 mod linear;
 mod reading;
@@ -31,6 +32,7 @@ pub use compare::compare;
 pub use cookies::cookies;
 pub use deflate::deflate;
 pub use document::{css, page, script, text, xml};
+pub use ftp_listing::ftp_listing;
 pub use html::html;
 pub use linear::linear;
 pub use reading::{main_content, markdown};
@@ -59,6 +61,7 @@ pub const TARGETS: &[FuzzTarget] = &[
     ("cookies", cookies),
     ("css", css),
     ("deflate", deflate),
+    ("ftp_listing", ftp_listing),
     ("headers", headers),
     ("html", html),
     ("linear", linear),

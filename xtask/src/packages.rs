@@ -38,6 +38,7 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     ),
     ("clang-14-doc", "a real site for tests/editions.rs", Probe::File("/usr/share/doc/clang-14/html/index.html")),
     ("clang-15-doc", "the same site a year later", Probe::File("/usr/share/doc/clang-15/html/index.html")),
+    ("vsftpd", "an FTP server that tests/real_servers.rs crawls", Probe::File("/usr/sbin/vsftpd")),
     (
         "postgresql",
         "the server that tests/postgres.rs exports to",

@@ -17,14 +17,14 @@ use crate::track::looks::Noises;
 use crate::track::revisit::Revisits;
 use crate::watch::machine;
 use crate::watch::why::Bounds;
-use orb_fetch::{FetchConfig, Jar, Keyring, Timeouts};
+use orb_fetch::{Credential, FetchConfig, FtpTls, Jar, Keyring, Timeouts};
 use orb_frontier::{Budget, FrontierConfig, Order, Politeness, Retries};
 use orb_page::RunId;
 use orb_project::Schedule;
-use orb_project::{FetchSettings, FrontierSettings, OrderName, Settings};
+use orb_project::{FetchSettings, FrontierSettings, FtpTlsName, OrderName, Settings};
 use orb_store::{ArchiveReader, RunCounters};
 use orb_urls::{Address, Canonicaliser};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,7 +58,14 @@ impl Config {
         let mut fetch = fetch_config(&settings.fetch, seeds)?;
         fetch.per_host = settings.frontier.per_host;
         fetch.spool_dir = dir.to_owned();
-        fetch.keyring = Arc::new(Keyring::new(orb_project::credentials(&settings.auth)?));
+        fetch.ftp_tls = match settings.ftp.tls {
+            FtpTlsName::Try => FtpTls::Try,
+            FtpTlsName::Require => FtpTls::Require,
+            FtpTlsName::Off => FtpTls::Off,
+        };
+        fetch.file_roots = file_roots(settings, seeds);
+        let given = orb_project::credentials(&settings.auth)?.into_iter().chain(seed_logins(settings));
+        fetch.keyring = Arc::new(Keyring::new(given.collect()));
         if let Some(file) = &settings.fetch.cookies_file {
             let jar = Jar::default();
             jar.load(file)?;
@@ -224,6 +231,24 @@ fn read_rules(
         wording: settings.index.enabled.then(|| WordingRules::from(&settings.index)),
         revisits: None,
     })
+}
+
+/// The logins that seeds of other protocols than the web's are written with (`ftp://me:secret@h/`).
+/// They leave the URL; who writes them there accepts that they may travel in the clear.
+fn seed_logins(settings: &Settings) -> Vec<Credential> {
+    settings.seeds.iter().filter_map(|seed| Credential::of_seed(seed)).collect()
+}
+
+/// The directories of this machine that a run may read: those of its seeds, where these are the
+/// user's own, and what the settings add.
+fn file_roots(settings: &Settings, seeds: &[Address]) -> Vec<PathBuf> {
+    let is_file = |seed: &&Address| seed.scheme() == "file" && settings.fetch.private_seeds;
+    seeds
+        .iter()
+        .filter(is_file)
+        .filter_map(orb_fetch::directory_of)
+        .chain(settings.files.roots.iter().cloned())
+        .collect()
 }
 
 pub(crate) fn fetch_config(fetch: &FetchSettings, seeds: &[Address]) -> Result<FetchConfig, CrawlError> {

@@ -57,6 +57,22 @@ pub struct FetchConfig {
     pub keep_alive: Duration,
     /// Hosts (`name` or `name:port`) that may have private addresses: the seeds that do.
     pub private_hosts: Vec<String>,
+    /// Whether FTP is spoken under TLS.
+    pub ftp_tls: FtpTls,
+    /// The directories of this machine that may be read, with all below them; none by default.
+    pub file_roots: Vec<PathBuf>,
+}
+
+/// Whether FTP is spoken under TLS (`AUTH TLS`). The scheme `ftps` always is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FtpTls {
+    /// Where the server offers it.
+    #[default]
+    Try,
+    /// Or not at all.
+    Require,
+    /// Never.
+    Off,
 }
 
 impl Default for FetchConfig {
@@ -84,6 +100,8 @@ impl Default for FetchConfig {
             referer: false,
             keep_alive: Duration::from_secs(15),
             private_hosts: Vec::new(),
+            ftp_tls: FtpTls::Try,
+            file_roots: Vec::new(),
         }
     }
 }
@@ -99,6 +117,11 @@ impl FetchConfig {
         self.keep_alive = YEAR.min(self.keep_alive);
         self.min_speed = self.min_speed.map(|(speed, over)| (speed, YEAR.min(over)));
         self
+    }
+
+    /// Whether a media type is one of those to fetch.
+    pub(crate) fn accepts(&self, mime: &str) -> bool {
+        self.accept.is_empty() || self.accept.iter().any(|pattern| matches_pattern(mime, pattern))
     }
 
     /// Rejects settings that cannot work.
@@ -220,6 +243,14 @@ impl FromStr for Resolve {
         let port = port.parse().map_err(|_| wrong("the port is not a number up to 65535"))?;
         let addr = bare_host(addr).parse().map_err(|_| wrong("the address is none"))?;
         Ok(Self { host: host.to_ascii_lowercase(), port, addr })
+    }
+}
+
+/// Whether a media type matches a pattern such as `text/html`, `image/*` or `*/*`.
+fn matches_pattern(mime: &str, pattern: &str) -> bool {
+    match pattern.trim().strip_suffix('*') {
+        Some(front) => mime.get(..front.len()).is_some_and(|m| front == "*/" || m.eq_ignore_ascii_case(front)),
+        None => mime.eq_ignore_ascii_case(pattern.trim()),
     }
 }
 

@@ -48,8 +48,8 @@ pub use outputs::{FlagName, OutputSettings, WebhookSettings};
 pub use position::TextPosition;
 pub use rule_rows::{RuleRow, rule_rows, with_rule_rows};
 pub use settings::{
-    CrawlSettings, FetchSettings, FrontierSettings, OrderName, Settings, SettingsError, StoreSettings, nearest,
-    without_user,
+    CrawlSettings, FetchSettings, FileSettings, FrontierSettings, FtpSettings, FtpTlsName, OrderName, Settings,
+    SettingsError, StoreSettings, nearest, without_user,
 };
 pub use steps::{AuthSettings, FieldValue, FormSettings, SecretSource, StepSettings, credentials, matching, number};
 pub use timetable::{Due, ScheduleSettings};

@@ -39,7 +39,7 @@ pub const KEYS: &[(&str, KeyClass)] = &[
     ("steps.form.fields", Web),
     ("auth.host", Operator), ("auth.user", Operator), ("auth.password", Operator), ("auth.password_env", Operator),
     ("auth.password_file", Operator), ("auth.token", Operator), ("auth.token_env", Operator),
-    ("auth.token_file", Operator), ("auth.realm", Operator),
+    ("auth.token_file", Operator), ("auth.realm", Operator), ("auth.allow_plain", Operator),
     ("urls.lowercase", Web), ("urls.strip_userinfo", Web), ("urls.strip_www", Web), ("urls.strip_session_ids", Web),
     ("urls.learn_sessions", Web), ("urls.tidy_query", Web), ("urls.sort_query", Web),
     ("scope.mode", Web), ("scope.tlds", Web), ("scope.surts", Web), ("scope.domains", Web),
@@ -62,6 +62,7 @@ pub const KEYS: &[(&str, KeyClass)] = &[
     ("fetch.resolve", Operator), ("fetch.dns", Operator), ("fetch.bandwidth", Web), ("fetch.allow_private", Operator),
     ("fetch.private_seeds", Operator), ("fetch.cookies", Web), ("fetch.cookies_file", Operator), ("fetch.http2", Web),
     ("fetch.ca_file", Operator), ("fetch.insecure", Operator),
+    ("ftp.tls", Web), ("files.roots", Operator),
     ("limits.zone", Web), ("limits.schedule.days", Web), ("limits.schedule.from", Web), ("limits.schedule.to", Web),
     ("limits.schedule.rate", Web), ("limits.schedule.connections", Operator), ("limits.schedule", Web),
     ("store.archive", Web), ("store.links", Web), ("store.warc_size", Operator), ("store.warc_level", Operator),
@@ -134,6 +135,9 @@ impl Settings {
             }
             // What is no URL at all is told by `examine`.
             let address = reader.parse_seed(&seed).ok();
+            if address.as_ref().is_some_and(|address| address.scheme() == "file") {
+                return Err(Wrong::new(key, "files of this machine are read for the operator of this server only"));
+            }
             if let Some(kind) = address.and_then(|address| why_inside(address.host())) {
                 return Err(Wrong::new(
                     key,

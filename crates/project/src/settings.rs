@@ -36,6 +36,10 @@ pub struct Settings {
     pub frontier: FrontierSettings,
     /// How to fetch.
     pub fetch: FetchSettings,
+    /// How to speak FTP.
+    pub ftp: FtpSettings,
+    /// Which files of this machine may be read.
+    pub files: FileSettings,
     /// How much of a shared line, and when.
     pub limits: LimitSettings,
     /// What to store.
@@ -234,6 +238,35 @@ impl Default for FetchSettings {
             insecure: false,
         }
     }
+}
+
+/// Section `[ftp]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FtpSettings {
+    /// `try`, `require` or `off`.
+    pub tls: FtpTlsName,
+}
+
+/// Whether FTP is spoken under TLS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FtpTlsName {
+    /// Where the server offers it.
+    #[default]
+    Try,
+    /// Or not at all.
+    Require,
+    /// Never.
+    Off,
+}
+
+/// Section `[files]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FileSettings {
+    /// Directories that may be read besides those of the seeds.
+    pub roots: Vec<PathBuf>,
 }
 
 /// Section `[store]`.

@@ -204,6 +204,9 @@ impl ResponseReader {
         let mut problems: Vec<Problem> = opened.problem.into_iter().collect();
         problems.extend(response.truncated.map(truncation));
         problems.extend(framing(response));
+        problems.extend(
+            response.headers.get("reply").filter(|_| !is_http(response)).map(|said| Problem::new("refused", said)),
+        );
         let mut taken = DocumentFindings::default();
         if (200..300).contains(&response.status) {
             let document = self.extract(lease, response, header_mime.as_deref(), &opened.bytes);
@@ -331,6 +334,10 @@ fn recorded_as<'a>(kind: &'a ResponseKind, mime: Option<&'a str>) -> RecordedAs<
             RecordedAs::Resource { mime: mime.unwrap_or(BYTES), conversation: conversation.as_ref() }
         }
     }
+}
+
+fn is_http(response: &Response) -> bool {
+    matches!(response.kind, ResponseKind::Http { .. })
 }
 
 /// The total duration.

@@ -17,6 +17,7 @@ mod percent;
 pub(crate) mod plain;
 mod query;
 
+use crate::address::is_local;
 use crate::{Address, Refused, scheme, session, site};
 use plain::SplicePlan;
 use serde::{Deserialize, Serialize};
@@ -118,12 +119,19 @@ impl Canonicaliser {
         if href.is_empty() || href.starts_with('#') {
             return Ok(base.clone());
         }
+        if let Some(news) = news_on(base, href) {
+            return self.parse(&news);
+        }
         self.resolve_cut(base, href, plain::cut(base, href))
     }
 
     /// Like [`resolve`](Self::resolve), but reuses the link's buffer if it has the capacity.
     pub fn resolve_owned(&self, base: &Address, href: String) -> Result<Address, Refused> {
-        if href.is_empty() || href.starts_with('#') || trimmed(&href).len() < href.len() {
+        if href.is_empty()
+            || href.starts_with('#')
+            || base.scheme().starts_with("nntp")
+            || trimmed(&href).len() < href.len()
+        {
             return self.resolve(base, &href);
         }
         match plain::cut(base, &href) {
@@ -199,7 +207,9 @@ impl Canonicaliser {
         if !url.is_special() {
             settle_like_web(&mut url, port)?;
         }
-        self.settle_host(&mut url)?;
+        if !is_local(url.scheme()) {
+            self.settle_host(&mut url)?;
+        }
         for _ in 0..ROUNDS {
             let tail = &url[Position::BeforePath..];
             let Some(tail) = self.respelt(tail) else {
@@ -267,6 +277,18 @@ fn settle_like_web(url: &mut Url, port: u16) -> Result<(), Refused> {
         url.set_path("/");
     }
     Ok(())
+}
+
+/// The address of an article or a group that a link on a news server names without the server
+/// (`news:id@example.org`, RFC 5538): it is on the same server.
+fn news_on(base: &Address, href: &str) -> Option<String> {
+    let (scheme, rest) = href.split_at_checked(5)?;
+    if !scheme.eq_ignore_ascii_case("news:") || !base.scheme().starts_with("nntp") || rest.starts_with('/') {
+        return None;
+    }
+    let server = &base.as_str()[..base.as_str().len() - base.path_and_query().len()];
+    let slash = if rest.contains('@') { "" } else { "/" };
+    Some(format!("{server}/{}{slash}", rest.trim_matches(['<', '>'])))
 }
 
 /// Trims the leading and trailing spaces and control characters that browsers trim from attributes.
