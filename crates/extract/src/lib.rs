@@ -79,6 +79,11 @@ trait Extract: Sync {
     fn accepts(&self, source: &TypedContent<'_>) -> bool;
     /// Extracts it.
     fn extract(&self, source: &TypedContent<'_>, found: &mut Gather);
+    /// Whether it is read aside, in a process of its own: a whole-document format whose parser a
+    /// hostile file may drive out of memory, out of stack or into an endless loop.
+    fn aside(&self) -> bool {
+        false
+    }
 }
 
 /// The formats, in the order in which they are tried.
@@ -151,6 +156,14 @@ pub fn extract_within(content: &Content<'_>, room: String, wants_layout: bool) -
         doc.lang = language(&doc.text).map(str::to_owned);
     }
     doc
+}
+
+/// Whether content is to be read aside: in a process that may die of it. See
+/// `docs/decisions/0052-reading-aside.md`.
+pub fn is_read_aside(content: &Content<'_>) -> bool {
+    let mime = sniff(content.bytes, content.mime);
+    let source = TypedContent { bytes: content.bytes, mime: &mime, charset: content.charset, url: content.url };
+    EXTRACTORS.iter().find(|e| e.accepts(&source)).is_some_and(|e| e.aside())
 }
 
 /// The characters of a text document, decoded from whatever encoding it is in.
