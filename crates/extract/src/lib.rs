@@ -25,6 +25,7 @@ mod language;
 mod listing;
 mod main_content;
 mod markdown;
+mod pdf;
 mod pick;
 mod prose;
 mod script;
@@ -96,6 +97,7 @@ static EXTRACTORS: &[&dyn Extract] = &[
     &xml::XmlExtractor,
     &gzip::GzipExtractor,
     &listing::ListingExtractor,
+    &pdf::PdfExtractor,
     &text::TextExtractor,
 ];
 
