@@ -30,7 +30,7 @@ pub use charset::charset;
 pub use compare::compare;
 pub use cookies::cookies;
 pub use deflate::deflate;
-pub use document::{css, page, script, text, xml};
+pub use document::{css, page, pdf, script, text, xml};
 pub use html::html;
 pub use linear::linear;
 pub use reading::{main_content, markdown};
@@ -65,6 +65,7 @@ pub const TARGETS: &[FuzzTarget] = &[
     ("main_content", main_content),
     ("markdown", markdown),
     ("page", page),
+    ("pdf", pdf),
     ("response", response),
     ("robots", robots),
     ("script", script),

@@ -168,6 +168,11 @@ pub fn is_read_aside(content: &Content<'_>) -> bool {
     EXTRACTORS.iter().find(|e| e.accepts(&source)).is_some_and(|e| e.aside())
 }
 
+/// Whether a media type alone says that its content is to be read aside.
+pub fn is_document_type(mime: &str) -> bool {
+    is_read_aside(&Content { bytes: &[], mime: Some(mime), charset: None, url: "" })
+}
+
 /// The characters of a text document, decoded from whatever encoding it is in.
 pub fn text_of<'a>(content: &Content<'a>) -> Cow<'a, str> {
     charset::decode(content.bytes, content.charset, content.url).text

@@ -188,8 +188,10 @@ impl<'r, 'a> ContentReader<'r, 'a> {
             TypedInstruction::BeginText(_) => self.begin_line(Affine::IDENTITY),
             TypedInstruction::SetTextMatrix(m) => self.begin_line(matrix([m.0, m.1, m.2, m.3, m.4, m.5])),
             TypedInstruction::TextFont(font) => {
-                let dict = resources.get_font(font.0);
-                self.state.font = dict.map_or_else(|| self.fonts.fallback(), |dict| self.fonts.get(&dict));
+                self.state.font = match resources.get_font(font.0) {
+                    Some(dict) => self.fonts.get(&dict),
+                    None => self.fonts.fallback(),
+                };
                 self.state.size = font.1.as_f64();
             }
             TypedInstruction::CharacterSpacing(space) => state.char_space = space.0.as_f64(),

@@ -104,10 +104,9 @@ pub(super) fn spell(row: &Row, glyphs: &[Glyph], texts: &GlyphTexts, line: &mut 
         reorder(&mut pieces);
     }
     let start = line.len();
-    for piece in pieces {
-        let gap = piece.text == " " && (line.len() == start || line.ends_with(' '));
-        if !gap {
-            line.push_str(piece.text);
+    for c in pieces.iter().flat_map(|piece| piece.text.chars()) {
+        if c != ' ' || (line.len() > start && !line.ends_with(' ')) {
+            line.push(c);
         }
     }
     while line.len() > start && line.ends_with(' ') {

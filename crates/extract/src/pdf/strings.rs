@@ -3,6 +3,10 @@
 //! Titles, names and replacement texts of a PDF are in UTF-16 or UTF-8 with a byte order mark, else
 //! in PDFDocEncoding (ISO 32000-2, annex D.3), which is Latin-1 but for two rows.
 
+use crate::prose::cut;
+
+/// Maximum length of a line in characters.
+const MAX_LINE: usize = 1_000;
 /// PDFDocEncoding from 0x18 to 0x1F.
 const ACCENTS: [char; 8] = ['˘', 'ˇ', 'ˆ', '˙', '˝', '˛', '˚', '˜'];
 /// PDFDocEncoding from 0x80 to 0xA0.
@@ -45,7 +49,9 @@ fn without_language(text: &str) -> String {
 pub(super) fn line(bytes: &[u8]) -> Option<String> {
     let text = decode(bytes);
     let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
-    (!words.is_empty()).then(|| words.join(" "))
+    let mut line = words.join(" ");
+    cut(&mut line, MAX_LINE);
+    (!line.is_empty()).then_some(line)
 }
 
 /// The characters of a glyph as they are searched for: ligatures and presentation forms apart,
