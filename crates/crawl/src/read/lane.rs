@@ -7,7 +7,7 @@
 use crate::shared::HeldBytes;
 use orb_extract::Content;
 use orb_page::{Body, Lease, Outcome, Response};
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::path::Path;
 
 /// How much of a body decides.

@@ -52,7 +52,7 @@ fn show(file: &Path) -> Result<(), Box<dyn std::error::Error>> {
     println!("{}\n", document.text);
     let Document { title, author, created, modified, page_count, problems, .. } = &document;
     println!("{title:?} {author:?} {created:?} {modified:?} {page_count:?} {problems:?}");
-    document.links.iter().for_each(|link| println!("{} {} [{}]", link.kind.as_str(), link.target, link.anchor));
+    document.links.iter().for_each(|link| println!("{} {} [{}]", link.kind.name(), link.target, link.anchor));
     Ok(())
 }
 
