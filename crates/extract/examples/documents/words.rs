@@ -15,6 +15,7 @@ impl Words {
     pub(crate) fn of(text: &str) -> Self {
         let mut words = Self::default();
         let mut word = String::new();
+        let text = text.replace('\u{FB01}', "fi").replace('\u{FB02}', "fl").replace('\u{FB00}', "ff");
         for c in text.chars().flat_map(char::to_lowercase) {
             if is_unspaced(c) {
                 words.add(&mut word);

@@ -101,7 +101,7 @@ pub(super) struct ContentReader<'r, 'a> {
     marked: Vec<Marked>,
     nesting: u32,
     /// What is outside is not seen.
-    paper: Rect,
+    paper: Option<Rect>,
     glyphs: Vec<Glyph>,
 }
 
@@ -112,7 +112,7 @@ impl<'r, 'a> ContentReader<'r, 'a> {
         texts: &'r mut GlyphTexts,
         layers: &'r Layers,
         allowance: &'r mut Allowance,
-        paper: Rect,
+        paper: Option<Rect>,
     ) -> Self {
         Self {
             fonts,
@@ -351,7 +351,7 @@ impl<'r, 'a> ContentReader<'r, 'a> {
             let meaning = font.meaning(code, self.texts);
             let width = meaning.advance / 1_000.0;
             if is_visible {
-                self.place(meaning.text, width, horizontal);
+                self.place(meaning.text, width, &font);
             }
             let word_space = if code == 32 && length == 1 { self.state.word_space } else { 0.0 };
             let step = width * self.state.size + self.state.char_space + word_space;
@@ -360,8 +360,8 @@ impl<'r, 'a> ContentReader<'r, 'a> {
     }
 
     /// Notes a glyph of this width, in font sizes.
-    fn place(&mut self, text: TextId, width: f64, horizontal: bool) {
-        let state = &self.state;
+    fn place(&mut self, text: TextId, width: f64, font: &PdfFont<'_>) {
+        let (state, horizontal) = (&self.state, font.is_horizontal());
         let own = Affine::new([state.size * state.stretch, 0.0, 0.0, state.size, 0.0, state.rise]);
         let to_page = state.to_page * self.text_matrix * own;
         let (along, up) = if horizontal { ((1.0, 0.0), (0.0, 1.0)) } else { ((0.0, -1.0), (1.0, 0.0)) };
@@ -373,8 +373,9 @@ impl<'r, 'a> ContentReader<'r, 'a> {
         }
         let far = origin + along * width + up;
         let sees = |from: f64, to: f64, least: f64, most: f64| from.max(to) >= least && from.min(to) <= most;
-        let paper = &self.paper;
-        if !sees(origin.x, far.x, paper.x0, paper.x1) || !sees(origin.y, far.y, paper.y0, paper.y1) {
+        if self.paper.as_ref().is_some_and(|paper| {
+            !sees(origin.x, far.x, paper.x0, paper.x1) || !sees(origin.y, far.y, paper.y0, paper.y1)
+        }) {
             return;
         }
         let turn = turn_of(along);
@@ -384,9 +385,10 @@ impl<'r, 'a> ContentReader<'r, 'a> {
             return;
         }
         let is_space = characters.chars().all(|c| c == ' ');
+        let size = ((up.hypot() * font.em) as f32).max(0.01);
         let (x0, y) = (start.x as f32, start.y as f32);
         let x1 = (start.x + along.hypot() * width) as f32;
-        self.glyphs.push(Glyph { text, turn, x0, x1: x1.max(x0), y, size: (up.hypot() as f32).max(0.01), is_space });
+        self.glyphs.push(Glyph { text, turn, x0, x1: x1.max(x0), y, size, is_space });
     }
 }
 

@@ -5,6 +5,7 @@
 //! once is kept, because a page shows the same few dozen codes thousands of times.
 
 use super::strings::plain;
+use encoding_rs::Encoding;
 use hayro_cmap::{BfString, CMap, CMapName, CidFamily, load_embedded};
 use hayro_font::{CMapResolverFn, Font, FontCache, FontGlyph, FontQuery, FontResolverFn, StandardFont};
 use hayro_syntax::object::{Array, Dict, Name, Object, Stream};
@@ -57,6 +58,10 @@ pub(super) struct PdfFont<'a> {
     /// For fonts of character collections that say nothing else: from codes to their numbers in
     /// the collection, and from there to characters.
     collection: Option<(CMap, CMap)>,
+    /// For simple fonts that name a common encoding.
+    encoding: Option<&'static Encoding>,
+    /// Its font size in the units of its glyphs; 1 but for fonts that are drawn by the document.
+    pub(super) em: f64,
     codes: RefCell<HashMap<u32, CodeMeaning>>,
 }
 
@@ -92,8 +97,8 @@ impl<'a> Fonts<'a> {
             return font.clone();
         }
         let font = self.cache.font(dict, &self.programs, &self.cmaps).map(|font| {
-            let collection = self.collection(dict);
-            Rc::new(PdfFont { font, collection, codes: RefCell::default() })
+            let (collection, encoding, em) = (self.collection(dict), encoding(dict), em(dict).unwrap_or(1.0));
+            Rc::new(PdfFont { font, collection, encoding, em, codes: RefCell::default() })
         });
         let font = font.or_else(|| self.fallback());
         self.known.insert(place, font.clone());
@@ -104,7 +109,8 @@ impl<'a> Fonts<'a> {
     pub(super) fn fallback(&mut self) -> Option<Rc<PdfFont<'a>>> {
         if self.fallback.is_none() {
             let font = self.cache.standard_font(StandardFont::Helvetica, &self.programs)?;
-            self.fallback = Some(Rc::new(PdfFont { font, collection: None, codes: RefCell::default() }));
+            let encoding = Some(encoding_rs::WINDOWS_1252);
+            self.fallback = Some(Rc::new(PdfFont { font, collection: None, encoding, em: 1.0, codes: RefCell::default() }));
         }
         self.fallback.clone()
     }
@@ -131,6 +137,35 @@ impl<'a> Fonts<'a> {
         let unicode = parse(load_embedded(family.ucs2_cmap()?)?)?;
         Some((encoding, unicode))
     }
+}
+
+/// The encoding that a simple font names.
+fn encoding(dict: &Dict<'_>) -> Option<&'static Encoding> {
+    match dict.get::<Name<'_>>(b"Subtype")?.as_ref() {
+        b"Type0" => return None,
+        // Their glyphs have made-up names, but letters mostly have their own codes.
+        b"Type3" => return Some(encoding_rs::WINDOWS_1252),
+        _ => {}
+    }
+    let name = dict.get::<Name<'_>>(b"Encoding").or_else(|| dict.get::<Dict<'_>>(b"Encoding")?.get(b"BaseEncoding"))?;
+    match name.as_ref() {
+        b"WinAnsiEncoding" => Some(encoding_rs::WINDOWS_1252),
+        b"MacRomanEncoding" => Some(encoding_rs::MACINTOSH),
+        _ => None,
+    }
+}
+
+/// The font size of a Type 3 font in its own units. Nothing says how large its letters are, but
+/// letters are about half as wide as high.
+fn em(dict: &Dict<'_>) -> Option<f64> {
+    if dict.get::<Name<'_>>(b"Subtype")?.as_ref() != b"Type3" {
+        return None;
+    }
+    let matrix = dict.get::<[f64; 6]>(b"FontMatrix")?;
+    let widths = dict.get::<Array<'_>>(b"Widths")?;
+    let (count, sum) = widths.iter::<f64>().filter(|w| *w > 0.0).fold((0.0, 0.0), |(n, sum), w| (n + 1.0, sum + w));
+    let em = 2.0 * sum / count * matrix[0].abs();
+    (em.is_finite() && em > 0.0).then_some(em)
 }
 
 fn stream_bytes(stream: &Stream<'_>) -> Option<Vec<u8>> {
@@ -167,11 +202,24 @@ impl PdfFont<'_> {
             FontGlyph::Outline(glyph) => glyph.as_unicode(),
             FontGlyph::Type3(glyph) => glyph.as_unicode(),
         };
-        plain(&match told.or_else(|| self.collected(code)) {
-            Some(BfString::Char(c)) => c.to_string(),
-            Some(BfString::String(text)) => text,
-            None => String::new(),
-        })
+        let spelt = |told| match told {
+            BfString::Char(c) => plain(&c.to_string()),
+            BfString::String(text) => plain(&text),
+        };
+        // A table may say that a code means nothing, and another one know better.
+        let known = |text: &String| !text.is_empty();
+        told.map(spelt)
+            .filter(known)
+            .or_else(|| self.collected(code).map(spelt).filter(known))
+            .or_else(|| self.encoded(code).map(spelt))
+            .unwrap_or_default()
+    }
+
+    /// By the encoding that the font names.
+    fn encoded(&self, code: u32) -> Option<BfString> {
+        let byte = u8::try_from(code).ok().filter(|byte| *byte > b' ')?;
+        let (text, _) = self.encoding?.decode_without_bom_handling(std::slice::from_ref(&byte));
+        text.chars().next().map(BfString::Char)
     }
 
     /// By the character collection.
