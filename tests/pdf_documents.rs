@@ -94,7 +94,8 @@ fn a_pdf_is_found_by_its_words_its_links_are_followed_and_its_text_is_printed() 
         "/" => page(["report.pdf", "plain.html"]),
         // The type is told from the bytes where the server does not know it.
         "/report.pdf" => reply("application/octet-stream", &body),
-        "/plain.html" | "/linked.html" => page(["/"]),
+        "/plain.html" => page(["/"]),
+        "/linked.html" => page(["/plain.html"]),
         _ => absent(),
     });
     let home = Home::new();
@@ -221,7 +222,8 @@ fn hostile() -> Vec<(&'static str, Vec<u8>)> {
     let cmap = b"/CIDInit /ProcSet findresource begin begincmap 1 begincodespacerange <00000000> <FFFFFFFF> \
         endcodespacerange 1 beginbfrange <00000000> <FFFFFFFF> <0041> endbfrange endcmap";
     let wide = b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/ToUnicode 7 0 R>>".to_vec();
-    let drawing_itself = b"<</Type/Font/Subtype/Type3/FontMatrix[1 0 0 1 0 0]/FontBBox[0 0 1 1]/FirstChar 97/LastChar 97\
+    let drawing_itself =
+        b"<</Type/Font/Subtype/Type3/FontMatrix[1 0 0 1 0 0]/FontBBox[0 0 1 1]/FirstChar 97/LastChar 97\
         /Widths[1]/Encoding<</Differences[97/a]>>/CharProcs<</a 5 0 R>>/Resources<</Font<</G 6 0 R>>>>>>";
     let annotation = "<</Subtype/Link/Rect[0 0 1 1]/A<</S/URI/URI(http://127.0.0.1:9/a)>>>>";
     let all = |content: &str| pdf(&[content.as_bytes().to_vec()], "");
@@ -258,7 +260,12 @@ fn hostile() -> Vec<(&'static str, Vec<u8>)> {
         ("annotations", one_page(b"", &format!("/Annots[{}]", annotation.repeat(100_000)), &[], "")),
         (
             "pictures",
-            one_page(b"/Y Do", "", &[stream(&[0xFF; 64], "/Subtype/Image/Width 65535/Height 65535/Filter/JPXDecode")], ""),
+            one_page(
+                b"/Y Do",
+                "",
+                &[stream(&[0xFF; 64], "/Subtype/Image/Width 65535/Height 65535/Filter/JPXDecode")],
+                "",
+            ),
         ),
         (
             "encrypted",
@@ -266,7 +273,10 @@ fn hostile() -> Vec<(&'static str, Vec<u8>)> {
                 b"",
                 "",
                 &[],
-                &format!("/ID[<00><00>]/Encrypt<</Filter/Standard/V 2/R 3/Length 128/P -4/O({0})/U({0})>>", "x".repeat(32)),
+                &format!(
+                    "/ID[<00><00>]/Encrypt<</Filter/Standard/V 2/R 3/Length 128/P -4/O({0})/U({0})>>",
+                    "x".repeat(32)
+                ),
             ),
         ),
         ("nothing", b"%PDF-1.7\n".to_vec()),

@@ -69,8 +69,7 @@ impl Helper {
     pub(crate) fn start(limits: &HelperLimits) -> io::Result<Self> {
         let program = program().ok_or(io::ErrorKind::NotFound)?;
         let mut child = spawn(program, limits)?;
-        let (Some(input), Some(output), Some(errors)) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        let (Some(input), Some(output), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };

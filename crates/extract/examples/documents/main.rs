@@ -147,7 +147,11 @@ fn report(name: &str, sums: &Sums) {
     println!("  words       recall {:.4}  precision {:.4}", sums.recall / judged, sums.precision / judged);
     let [common, wanted, found] = sums.links;
     if wanted + found > 0 {
-        println!("  links       recall {:.4}  precision {:.4}  of {wanted}", share(common, wanted), share(common, found));
+        println!(
+            "  links       recall {:.4}  precision {:.4}  of {wanted}",
+            share(common, wanted),
+            share(common, found)
+        );
     }
     if sums.properties[1] > 0 {
         println!("  properties  equal {:.4}  of {}", share(sums.properties[0], sums.properties[1]), sums.properties[1]);

@@ -16,6 +16,8 @@ const MIN_ROWS: usize = 3;
 const MIN_LENGTH: usize = 12;
 /// How deep columns may be nested.
 const MAX_DEPTH: u32 = 6;
+/// A row on one side only that is further below than this, in font sizes, stands below the columns.
+const MAX_DISTANCE: f32 = 3.0;
 /// How many strips are followed at once.
 const MAX_STRIPS: usize = 16;
 
@@ -76,12 +78,19 @@ fn columns(rows: &[Row]) -> (usize, Option<Strip>) {
     for (number, row) in rows.iter().enumerate().skip(1) {
         let mut left: Vec<Strip> = Vec::new();
         let free = free(row);
-        let least = row.first().map_or(0.0, |segment| segment.size) * MIN_STRIP;
+        let size = row.first().map_or(0.0, |segment| segment.size);
+        let least = size * MIN_STRIP;
+        let above = rows[number - 1].first().map_or(f32::MAX, |segment| segment.y);
+        let y = row.first().map_or(above, |segment| segment.y);
+        if row.len() == 1 && above - y > MAX_DISTANCE * size {
+            break;
+        }
         for strip in &strips {
             left.extend(free.iter().filter_map(|other| common(*strip, *other)).filter(|s| s.width() >= least));
         }
-        // A margin is no strip: what stands on one side only may become one in the next row alone.
-        left.retain(|strip| strip.sides == (true, true) || number == 0);
+        // A margin is no strip: what is free on one side of the first row must prove itself in the
+        // second.
+        left.retain(|strip| strip.sides == (true, true));
         left.sort_by(|a, b| b.width().total_cmp(&a.width()));
         left.truncate(MAX_STRIPS);
         if left.is_empty() {

@@ -110,7 +110,8 @@ impl<'a> Fonts<'a> {
         if self.fallback.is_none() {
             let font = self.cache.standard_font(StandardFont::Helvetica, &self.programs)?;
             let encoding = Some(encoding_rs::WINDOWS_1252);
-            self.fallback = Some(Rc::new(PdfFont { font, collection: None, encoding, em: 1.0, codes: RefCell::default() }));
+            self.fallback =
+                Some(Rc::new(PdfFont { font, collection: None, encoding, em: 1.0, codes: RefCell::default() }));
         }
         self.fallback.clone()
     }
@@ -145,6 +146,7 @@ fn encoding(dict: &Dict<'_>) -> Option<&'static Encoding> {
         b"Type0" => return None,
         // Their glyphs have made-up names, but letters mostly have their own codes.
         b"Type3" => return Some(encoding_rs::WINDOWS_1252),
+        b"TrueType" if !dict.contains_key(b"Encoding") => return Some(encoding_rs::WINDOWS_1252),
         _ => {}
     }
     let name = dict.get::<Name<'_>>(b"Encoding").or_else(|| dict.get::<Dict<'_>>(b"Encoding")?.get(b"BaseEncoding"))?;

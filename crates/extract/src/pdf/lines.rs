@@ -28,10 +28,12 @@ pub(super) fn write(block: &TextBlock, glyphs: &[Glyph], texts: &GlyphTexts, out
         if line.is_empty() {
             continue;
         }
-        if !before.is_some_and(|before| goes_on(before, row, (left, right))) {
-            end_paragraph(out);
-        } else if is_divided(out, &line) {
+        let is_near = before.is_some_and(|before| is_next(before, row));
+        let is_full = before.and_then(|before| before.last()).is_some_and(|s| s.x1 - left >= FULL * (right - left));
+        if is_near && is_divided(out, &line) {
             out.pop();
+        } else if !is_near || !is_full {
+            end_paragraph(out);
         } else if !is_unspaced(out, &line) {
             out.push(' ');
         }
@@ -48,13 +50,13 @@ fn end_paragraph(out: &mut String) {
     }
 }
 
-/// Whether a row continues the paragraph of the row before it.
-fn goes_on(before: &Row, row: &Row, (left, right): (f32, f32)) -> bool {
+/// Whether a row looks like the next line of the row before it.
+fn is_next(before: &Row, row: &Row) -> bool {
     let (Some(last), Some(first)) = (before.last(), row.first()) else { return false };
     let distance = last.y - first.y;
     let size = last.size.max(first.size);
     let alike = size <= SAME_SIZE * last.size.min(first.size);
-    alike && distance > 0.0 && distance < MAX_LEADING * size && last.x1 - left >= FULL * (right - left)
+    alike && distance > 0.0 && distance < MAX_LEADING * size
 }
 
 /// Whether a word is divided between two lines: a hyphen after a letter, then a small letter.

@@ -148,8 +148,7 @@ impl<'a> PdfReader<'a> {
     /// The glyphs of a page and of what its annotations show.
     fn glyphs(&mut self, page: &Page<'a>) -> Vec<Glyph> {
         let paper = Some(page.media_box()).filter(|paper| paper.x1 - paper.x0 >= 1.0 && paper.y1 - paper.y0 >= 1.0);
-        let mut reader =
-            ContentReader::new(&mut self.fonts, &mut self.texts, &self.layers, &mut self.allowance, paper);
+        let mut reader = ContentReader::new(&mut self.fonts, &mut self.texts, &self.layers, &mut self.allowance, paper);
         reader.read(page.typed_operations(), page.resources());
         for annotation in page.raw().get::<Array<'_>>(b"Annots").iter().flat_map(|all| all.iter::<Dict<'_>>()) {
             if let Some((appearance, place)) = appearance(&annotation) {

@@ -48,7 +48,8 @@ fn without_language(text: &str) -> String {
 /// One line without control characters, white space collapsed; `None` if nothing is left.
 pub(super) fn line(bytes: &[u8]) -> Option<String> {
     let text = decode(bytes);
-    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
+    let words: Vec<&str> =
+        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
     let mut line = words.join(" ");
     cut(&mut line, MAX_LINE);
     (!line.is_empty()).then_some(line)
