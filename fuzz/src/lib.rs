@@ -31,7 +31,7 @@ pub use charset::charset;
 pub use compare::compare;
 pub use cookies::cookies;
 pub use deflate::deflate;
-pub use document::{css, page, script, text, xml};
+pub use document::{css, page, pdf, script, text, xml};
 pub use ftp_listing::ftp_listing;
 pub use html::html;
 pub use linear::linear;
@@ -68,6 +68,7 @@ pub const TARGETS: &[FuzzTarget] = &[
     ("main_content", main_content),
     ("markdown", markdown),
     ("page", page),
+    ("pdf", pdf),
     ("response", response),
     ("robots", robots),
     ("script", script),

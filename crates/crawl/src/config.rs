@@ -17,11 +17,12 @@ use crate::track::looks::Noises;
 use crate::track::revisit::Revisits;
 use crate::watch::machine;
 use crate::watch::why::Bounds;
+use orb_aside::{HelperLimits, Helpers};
 use orb_fetch::{Credential, FetchConfig, FtpTls, Jar, Keyring, Timeouts};
 use orb_frontier::{Budget, FrontierConfig, Order, Politeness, Retries};
 use orb_page::RunId;
 use orb_project::Schedule;
-use orb_project::{FetchSettings, FrontierSettings, FtpTlsName, OrderName, Settings};
+use orb_project::{DocumentSettings, FetchSettings, FrontierSettings, FtpTlsName, OrderName, Settings};
 use orb_store::{ArchiveReader, RunCounters};
 use orb_urls::{Address, Canonicaliser};
 use std::path::{Path, PathBuf};
@@ -36,6 +37,8 @@ pub(crate) struct Config {
     pub read: ReadRules,
     /// Number of reading threads.
     pub workers: usize,
+    /// Number of threads that read documents.
+    pub document_workers: usize,
     /// Prefix of their names.
     pub worker_name: String,
     /// Whether to read sitemaps that robots.txt names.
@@ -53,10 +56,13 @@ impl Config {
         dir: &Path,
         sessions: Arc<Sessions>,
     ) -> Result<Self, CrawlError> {
-        let workers = if settings.crawl.workers == 0 { machine::cores() } else { settings.crawl.workers };
+        let or_cores = |number: usize| if number == 0 { machine::cores() } else { number };
+        let workers = or_cores(settings.crawl.workers);
         settings.examine()?;
         let mut fetch = fetch_config(&settings.fetch, seeds)?;
         fetch.per_host = settings.frontier.per_host;
+        fetch.max_document_size = settings.documents.max_size.0;
+        fetch.is_document = orb_extract::is_document_type;
         fetch.spool_dir = dir.to_owned();
         fetch.ftp_tls = match settings.ftp.tls {
             FtpTlsName::Try => FtpTls::Try,
@@ -75,6 +81,7 @@ impl Config {
             fetch,
             read: read_rules(settings, scope, sessions, dir)?,
             workers,
+            document_workers: or_cores(settings.documents.workers),
             worker_name: settings.crawl.worker_name.clone(),
             sitemaps: settings.frontier.sitemaps && settings.frontier.depth != Some(0),
             settings: settings.clone(),
@@ -223,13 +230,14 @@ fn read_rules(
         steps: Arc::new(StepRules::of_all(settings)?),
         max_redirects: settings.frontier.max_redirects,
         follow_nofollow: settings.frontier.follow_nofollow,
-        max_content: settings.fetch.max_size.0.saturating_mul(4).clamp(1_000_000, 1_000_000_000),
+        max_content: most_content(settings),
         agent: agent(&settings.fetch).into(),
         topic: Arc::new(Topic::new(&settings.frontier.topic)),
         spool_dir: dir.to_owned(),
         archive_level: settings.store.archive.then_some(i32::from(settings.store.warc_level)),
         wording: settings.index.enabled.then(|| WordingRules::from(&settings.index)),
         revisits: None,
+        helpers: Arc::new(helpers(&settings.documents)),
     })
 }
 
@@ -249,6 +257,18 @@ fn file_roots(settings: &Settings, seeds: &[Address]) -> Vec<PathBuf> {
         .filter_map(orb_fetch::directory_of)
         .chain(settings.files.roots.iter().cloned())
         .collect()
+}
+
+/// Maximum decoded size of content.
+fn most_content(settings: &Settings) -> u64 {
+    let pages = settings.fetch.max_size.0.saturating_mul(4);
+    pages.max(settings.documents.max_size.0).clamp(1_000_000, 1_000_000_000)
+}
+
+/// Who reads documents.
+fn helpers(documents: &DocumentSettings) -> Helpers {
+    let most = if documents.workers == 0 { machine::cores() } else { documents.workers };
+    Helpers::new(most, HelperLimits { memory: documents.memory.0, ..HelperLimits::default() })
 }
 
 pub(crate) fn fetch_config(fetch: &FetchSettings, seeds: &[Address]) -> Result<FetchConfig, CrawlError> {

@@ -120,7 +120,19 @@ pub(crate) struct Pipeline {
     pages: AtomicUsize,
     bytes: AtomicU64,
     room: AtomicUsize,
+    /// What waits for the document readers, in memory and in files.
+    documents: AtomicU64,
+    spooled: AtomicU64,
     most: usize,
+}
+
+/// What a response holds while it waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HeldBytes {
+    /// Its wire bytes.
+    pub wire: u64,
+    /// Those of them that are in memory.
+    pub memory: u64,
 }
 
 impl Pipeline {
@@ -128,15 +140,38 @@ impl Pipeline {
     const MAX_BYTES: u64 = 64_000_000;
     /// Maximum pages at the start of a run.
     const FIRST: usize = 64;
+    /// Documents that wait take half of them at most, and this much in files.
+    const MAX_DOCUMENTS: u64 = Self::MAX_BYTES / 2;
+    const MAX_SPOOLED: u64 = 1_000_000_000;
 
     fn new(most: usize) -> Self {
+        let none = || AtomicU64::new(0);
         let room = AtomicUsize::new(most.min(Self::FIRST));
-        Self { pages: AtomicUsize::new(0), bytes: AtomicU64::new(0), room, most }
+        Self { pages: AtomicUsize::new(0), bytes: none(), documents: none(), spooled: none(), room, most }
     }
 
     /// Maximum pages for now.
     pub(crate) fn room(&self) -> usize {
         self.room.load(Ordering::Relaxed)
+    }
+
+    /// A page goes to the document readers. What it has in a file takes no memory until it is read.
+    pub(crate) fn hand_on(&self, held: HeldBytes) {
+        self.documents.fetch_add(held.memory, Ordering::Relaxed);
+        self.spooled.fetch_add(held.wire - held.memory, Ordering::Relaxed);
+        self.bytes.fetch_sub(held.wire, Ordering::Relaxed);
+    }
+
+    /// It was read.
+    pub(crate) fn come_back(&self, held: HeldBytes) {
+        self.bytes.fetch_add(held.wire, Ordering::Relaxed);
+        self.documents.fetch_sub(held.memory, Ordering::Relaxed);
+        self.spooled.fetch_sub(held.wire - held.memory, Ordering::Relaxed);
+    }
+
+    /// Whether documents that wait have taken their share of memory.
+    pub(crate) fn has_many_documents(&self) -> bool {
+        self.documents.load(Ordering::Relaxed) >= Self::MAX_DOCUMENTS
     }
 
     /// A page with this many bytes was fetched, or a queued one was given up.
@@ -173,7 +208,10 @@ impl Pipeline {
     /// Whether nothing more should be fetched for now.
     pub(crate) fn is_full(&self) -> bool {
         // Relaxed: the limits are soft, and a stale value overshoots by a few pages at most.
-        self.pages.load(Ordering::Relaxed) >= self.room() || self.bytes.load(Ordering::Relaxed) >= Self::MAX_BYTES
+        let bytes = self.bytes.load(Ordering::Relaxed) + self.documents.load(Ordering::Relaxed);
+        self.pages.load(Ordering::Relaxed) >= self.room()
+            || bytes >= Self::MAX_BYTES
+            || self.spooled.load(Ordering::Relaxed) >= Self::MAX_SPOOLED
     }
 }
 

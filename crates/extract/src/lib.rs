@@ -26,6 +26,7 @@ mod listing;
 mod main_content;
 mod markdown;
 mod parts;
+mod pdf;
 mod pick;
 mod prose;
 mod script;
@@ -81,6 +82,11 @@ trait Extract: Sync {
     fn accepts(&self, source: &TypedContent<'_>) -> bool;
     /// Extracts it.
     fn extract(&self, source: &TypedContent<'_>, found: &mut Gather);
+    /// Whether it is read aside, in a process of its own: a whole-document format whose parser a
+    /// hostile file may drive out of memory, out of stack or into an endless loop.
+    fn aside(&self) -> bool {
+        false
+    }
 }
 
 /// The formats, in the order in which they are tried.
@@ -93,6 +99,7 @@ static EXTRACTORS: &[&dyn Extract] = &[
     &xml::XmlExtractor,
     &gzip::GzipExtractor,
     &listing::ListingExtractor,
+    &pdf::PdfExtractor,
     &text::TextExtractor,
 ];
 
@@ -153,6 +160,19 @@ pub fn extract_within(content: &Content<'_>, room: String, wants_layout: bool) -
         doc.lang = language(&doc.text).map(str::to_owned);
     }
     doc
+}
+
+/// Whether content is to be read aside: in a process that may die of it. See
+/// `docs/decisions/0052-reading-aside.md`.
+pub fn is_read_aside(content: &Content<'_>) -> bool {
+    let mime = sniff(content.bytes, content.mime);
+    let source = TypedContent { bytes: content.bytes, mime: &mime, charset: content.charset, url: content.url };
+    EXTRACTORS.iter().find(|e| e.accepts(&source)).is_some_and(|e| e.aside())
+}
+
+/// Whether a media type alone says that its content is to be read aside.
+pub fn is_document_type(mime: &str) -> bool {
+    is_read_aside(&Content { bytes: &[], mime: Some(mime), charset: None, url: "" })
 }
 
 /// The characters of a text document, decoded from whatever encoding it is in.

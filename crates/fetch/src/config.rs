@@ -24,6 +24,10 @@ pub struct FetchConfig {
     pub min_speed: Option<(u64, Duration)>,
     /// Larger bodies are cut off here, or not begun if the headers announce more.
     pub max_size: u64,
+    /// The same for documents, if that is more.
+    pub max_document_size: u64,
+    /// Which media types are those of documents.
+    pub is_document: fn(&str) -> bool,
     /// Larger bodies are spooled to a temporary file instead of memory.
     pub spool_over: u64,
     /// The directory of those files.
@@ -84,6 +88,8 @@ impl Default for FetchConfig {
             timeouts: Timeouts::default(),
             min_speed: Some((50, Duration::from_secs(30))),
             max_size: 10_000_000,
+            max_document_size: 0,
+            is_document: |_| false,
             spool_over: 1_000_000,
             spool_dir: std::env::temp_dir(),
             accept: Vec::new(),
@@ -107,6 +113,12 @@ impl Default for FetchConfig {
 }
 
 impl FetchConfig {
+    /// The maximum size of a body of this media type.
+    pub fn max_size_of(&self, mime: Option<&str>) -> u64 {
+        let is_document = mime.is_some_and(self.is_document);
+        if is_document { self.max_size.max(self.max_document_size) } else { self.max_size }
+    }
+
     /// The same with durations clamped to what clocks can represent.
     pub(crate) fn bounded(mut self) -> Self {
         const YEAR: Duration = Duration::from_secs(365 * 86_400);

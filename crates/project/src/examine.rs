@@ -37,11 +37,12 @@ impl Wrong {
 impl Settings {
     /// The first invalid setting, if any.
     pub fn examine(&self) -> Result<(), Wrong> {
-        let sections: [fn(&Self) -> Vec<Wrong>; 9] = [
+        let sections: [fn(&Self) -> Vec<Wrong>; 10] = [
             seeds,
             |settings| scope(&settings.scope),
             fetch,
             |settings| numbers(settings),
+            |settings| settings.documents.examine(),
             |settings| settings.outputs.examine(),
             |settings| settings.schedule.examine(),
             |settings| settings.track.examine(),

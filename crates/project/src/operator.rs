@@ -63,6 +63,7 @@ pub const KEYS: &[(&str, KeyClass)] = &[
     ("fetch.private_seeds", Operator), ("fetch.cookies", Web), ("fetch.cookies_file", Operator), ("fetch.http2", Web),
     ("fetch.ca_file", Operator), ("fetch.insecure", Operator),
     ("ftp.tls", Web), ("files.roots", Operator),
+    ("documents.max_size", Operator), ("documents.memory", Operator), ("documents.workers", Operator),
     ("limits.zone", Web), ("limits.schedule.days", Web), ("limits.schedule.from", Web), ("limits.schedule.to", Web),
     ("limits.schedule.rate", Web), ("limits.schedule.connections", Operator), ("limits.schedule", Web),
     ("store.archive", Web), ("store.links", Web), ("store.warc_size", Operator), ("store.warc_level", Operator),

@@ -4,6 +4,7 @@
 //! there, every key with its default; command line flags override single keys. Unknown keys are
 //! refused with the nearest known one.
 
+use crate::documents::DocumentSettings;
 use crate::examine::Wrong;
 use crate::hours::LimitSettings;
 use crate::index::{IndexSettings, SearchSettings};
@@ -40,6 +41,8 @@ pub struct Settings {
     pub ftp: FtpSettings,
     /// Which files of this machine may be read.
     pub files: FileSettings,
+    /// Documents that are no web pages.
+    pub documents: DocumentSettings,
     /// How much of a shared line, and when.
     pub limits: LimitSettings,
     /// What to store.

@@ -137,6 +137,9 @@ pub(crate) enum Command {
     Mcp,
     /// Crawl, track and show a small built-in web; needs no network
     Demo(DemoArgs),
+    /// Read documents for another process of this program
+    #[command(name = "__read", hide = true)]
+    ReadAside(crate::command::read_aside::ReadAsideArgs),
 }
 
 /// A command about a project.

@@ -6,21 +6,25 @@
 //! Whatever the web did wrong is recorded as the visit's problem.
 
 pub(crate) mod desk;
+mod lane;
 mod links;
 pub(crate) mod picture;
 pub(crate) mod score;
 pub(crate) mod sessions;
+mod trouble;
 
 pub(crate) use links::out_of_scope;
 
 use crate::indexing::{Wording, WordingRules};
 use crate::read::score::Topic;
 use crate::read::sessions::Sessions;
+use crate::read::trouble::{framing, joined, truncation};
 use crate::scope::SharedScope;
 use crate::steps::StepRules;
 use crate::track::revisit::{RevisitDecision, Revisits, copy_version, flag_failure, flag_listing, repeated};
 use bytes::Bytes;
 use hashbrown::HashMap;
+use orb_aside::Helpers;
 use orb_extract::Content;
 use orb_page::{
     Document, Failure, FailureKind, Flag, Lease, Listing, Moment, Outcome, PageKind, Problem, Response, ResponseKind,
@@ -30,7 +34,7 @@ use orb_store::{Encoded, Encoder, Exchange, RecordedAs, Revisit, StoreError};
 use orb_urls::surt::cdx_key;
 use orb_urls::{Address, Canonicaliser};
 use sha2::{Digest, Sha256};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -98,6 +102,8 @@ pub(crate) struct ReadRules {
     pub wording: Option<WordingRules>,
     /// How revisited pages are judged, if there are any.
     pub revisits: Option<Revisits>,
+    /// Who reads formats that may kill their reader.
+    pub helpers: Arc<Helpers>,
 }
 
 impl ReadRules {
@@ -130,6 +136,11 @@ impl ResponseReader {
     pub(crate) fn new(rules: ReadRules, by: Arc<str>) -> Self {
         let encoder = rules.archive_level.map(|level| Encoder::new(level).spooling_in(rules.spool_dir.clone()));
         Self { rules, encoder, by, room: String::new() }
+    }
+
+    /// Where what does not fit into memory waits.
+    pub(crate) fn spool_dir(&self) -> &Path {
+        &self.rules.spool_dir
     }
 
     /// Reads what came back for a lease; `None` if the page must be fetched once more before it can
@@ -267,7 +278,7 @@ impl ResponseReader {
         let charset = response.headers.charset();
         let content = Content { bytes, mime, charset: charset.as_deref(), url: lease.request_url() };
         // Only the index tells a page's own text from what stands around it.
-        orb_extract::extract_within(&content, std::mem::take(&mut self.room), self.rules.wording.is_some())
+        self.rules.helpers.extract(&content, std::mem::take(&mut self.room), self.rules.wording.is_some())
     }
 
     /// Moves the document into the visit; returns the gist of an HTML page, and its tokens.
@@ -374,33 +385,6 @@ fn failed(visit: &mut Visit, failure: &Failure) {
             PageKind::HttpError
         }
     };
-}
-
-fn truncation(why: Truncation) -> Problem {
-    match why {
-        Truncation::Length => Problem::new("too-large", "the body is larger than the limit and was not fetched whole"),
-        Truncation::Unwanted => Problem::new("unwanted-type", "the media type is not wanted; the body was not fetched"),
-        Truncation::Time => Problem::new("too-slow", "the body came too slowly and was cut off"),
-        Truncation::Disconnect => Problem::new("cut-off", "the connection ended before the body did"),
-    }
-}
-
-/// What was odd about the end of the response.
-fn framing(response: &Response) -> Option<Problem> {
-    let is_number = |n: &[u8]| !n.is_empty() && n.iter().all(u8::is_ascii_digit);
-    let told = |l: &[u8]| l.split(|b| *b == b',').all(|n| is_number(n.trim_ascii()));
-    let mut lengths = response.headers.values("content-length");
-    let clear = lengths.next().is_none_or(|first| told(first) && lengths.all(|l| l == first));
-    match (clear, response.excess) {
-        (false, _) => Some(Problem::new("length-unclear", "the lengths announced contradict each other or are none")),
-        (true, true) => Some(Problem::new("unasked", "more came than belongs to the answer; it was not read")),
-        (true, false) => None,
-    }
-}
-
-fn joined(problems: &[Problem]) -> Option<String> {
-    let line = |p: &Problem| format!("{}: {}", p.code, p.detail);
-    (!problems.is_empty()).then(|| problems.iter().map(line).collect::<Vec<_>>().join("; "))
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ fn reader(mode: Mode) -> ResponseReader {
         spool_dir: std::env::temp_dir(),
         wording: None,
         revisits: None,
+        helpers: Arc::new(Helpers::new(1, orb_aside::HelperLimits::default())),
     };
     ResponseReader::new(rules, "orb-1".into())
 }

@@ -77,7 +77,7 @@ impl<'a> Trip<'a> {
         if unwanted && !self.request.any_type && (200..300).contains(&status) {
             return Some(Truncation::Unwanted);
         }
-        length.is_some_and(|l| l > self.config.max_size).then_some(Truncation::Length)
+        length.is_some_and(|l| l > self.config.max_size_of(mime)).then_some(Truncation::Length)
     }
 }
 
@@ -96,8 +96,10 @@ pub(super) async fn exchange(conn: &mut Conn, asked: &Bytes, trip: &mut Trip<'_>
     clock.body_begins();
     let framing = head.framing(trip.request.method == Method::Head);
     let spool = Spool::new(trip.spool_rule(), buf, head_len);
-    let mut intake = BodyReceiver { conn, watch: trip.watch, clock, spool, max_size: trip.config.max_size };
-    let taken = match trip.refusal(head.status, head.headers.mime().as_deref(), length_of(framing)) {
+    let mime = head.headers.mime();
+    let max_size = trip.config.max_size_of(mime.as_deref());
+    let mut intake = BodyReceiver { conn, watch: trip.watch, clock, spool, max_size };
+    let taken = match trip.refusal(head.status, mime.as_deref(), length_of(framing)) {
         Some(truncation) => intake.refuse(truncation),
         None => intake.read(framing, trip.spool_rule()).await?,
     };
