@@ -160,7 +160,8 @@ fn rules_are_tried_moved_and_saved_with_their_comments() {
     let home = Home::new();
     home.crawl(&[&seed, "--delay", "0", "--max-pages", "1"]);
     let web = Editing::of(home);
-    assert!(web.page("/p/p").contains("href=\"/p/p/rules\""), "the project does not lead to its rules");
+    assert!(web.page("/p/p").contains("href=\"/p/p/settings\""), "the project does not lead to its settings");
+    assert!(web.page("/p/p/settings").contains("href=\"/p/p/rules\""), "the settings do not lead to the rules");
     let version = hidden(&web.page("/p/p/rules"), "version").to_owned();
     let before = web.file();
     let tried = format!("{seed}drop/7");
@@ -296,7 +297,7 @@ fn rules_that_are_changed_during_a_tracking_run_hold_at_once() {
         }
     });
     let home = Home::new();
-    home.crawl(&[&format!("http://{}/", site.address), "--delay", "0"]);
+    home.crawl(&[&format!("http://{}/", site.address), "--delay", "0", "--per-host", "1"]);
     is_later.store(true, Ordering::SeqCst);
     let web = Editing::of(home);
     let first = site.heard().len();
