@@ -212,7 +212,8 @@ impl Revisits {
             return judged;
         }
         let kept = First { bytes: content.clone(), mime: mime.clone(), charset: charset.clone(), earlier };
-        if self.second_look && self.looks.keep(lease.page, kept) {
+        // No server generates noise into the text of a document, and fetching one again is dear.
+        if self.second_look && !new.is_document() && self.looks.keep(lease.page, kept) {
             return CompareJudgement::AskAgain;
         }
         // Nothing more will be known: any difference is a change.
