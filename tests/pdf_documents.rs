@@ -10,8 +10,10 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use harness::orb::{Home, PROJECT, crawling};
 use harness::script::{Script, absent, page};
+use harness::until;
 use serde_json::Value;
 use std::io::Write as _;
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -209,6 +211,28 @@ fn large_pdfs_are_fetched_whole_and_other_large_files_are_not() {
     assert_eq!(cut, [format!("{}large.bin", start(&script))]);
     let hits = home.orb(&["search", PROJECT, "far inside", "--json"]).expect(0).json();
     assert_eq!(hits.as_array().map(Vec::len), Some(1), "{hits}");
+}
+
+#[test]
+fn a_process_that_reads_documents_can_do_nothing_else() {
+    let mut command = Home::new().command(&["__read", "300000000", "10"]);
+    let mut helper = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let read = |what: &str| std::fs::read_to_string(format!("/proc/{}/{what}", helper.id())).unwrap();
+    // The last limit that it sets itself.
+    until("it has given up everything", || limit(&read("limits"), "Max open files") == "16");
+    let limits = read("limits");
+    assert_eq!(limit(&limits, "Max address space"), "300000000");
+    for none in ["Max file size", "Max core file size", "Max processes"] {
+        assert_eq!(limit(&limits, none), "0", "{none}");
+    }
+    drop(helper.stdin.take());
+    assert!(helper.wait().unwrap().success(), "it ends with its input");
+}
+
+/// The hard limit of a resource.
+fn limit(limits: &str, name: &str) -> String {
+    let line = limits.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    line.split_whitespace().nth(1).unwrap().to_owned()
 }
 
 /// PDFs that are out to harm their reader, by name.

@@ -39,6 +39,11 @@ impl<'a> PageViews<'a> {
         })
     }
 
+    /// Whether it is a document that is read aside, such as a PDF.
+    pub fn is_document(&self) -> bool {
+        self.is_aside
+    }
+
     fn is_html(&self) -> bool {
         matches!(&*self.mime, "text/html" | "application/xhtml+xml" | "application/vnd.wap.xhtml+xml")
     }

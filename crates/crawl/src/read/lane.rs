@@ -17,7 +17,7 @@ const ENOUGH: u64 = 64 << 10;
 /// kinds of readers do the same.
 pub(super) fn is_document(lease: &Lease, outcome: &Outcome) -> bool {
     let Ok(response) = &outcome.result else { return false };
-    if !(200..300).contains(&response.status) || response.body.len() == 0 {
+    if !(200..300).contains(&response.status) || response.body.is_empty() {
         return false;
     }
     let (mime, codings) = (response.headers.mime(), response.headers.codings());

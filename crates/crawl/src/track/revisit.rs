@@ -212,9 +212,10 @@ impl Revisits {
             return judged;
         }
         let kept = First { bytes: content.clone(), mime: mime.clone(), charset: charset.clone(), earlier };
-        // Only web servers generate what they send: a file has no noise.
-        let is_web = matches!(response.kind, ResponseKind::Http { .. });
-        if self.second_look && is_web && self.looks.keep(lease.page, kept) {
+        // Only web servers generate what they send: a file has no noise, nor has the text of a
+        // document, and fetching one again is dear.
+        let is_noisy = matches!(response.kind, ResponseKind::Http { .. }) && !new.is_document();
+        if self.second_look && is_noisy && self.looks.keep(lease.page, kept) {
             return CompareJudgement::AskAgain;
         }
         // Nothing more will be known: any difference is a change.

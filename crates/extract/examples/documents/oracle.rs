@@ -7,6 +7,9 @@ use std::process::Command;
 /// Title, author, when it was made, when it was changed, number of pages.
 pub(crate) type Properties = [Option<String>; 5];
 
+/// The targets of a document's links.
+pub(crate) type Targets = BTreeSet<String>;
+
 /// A format and its oracles. A function returns nothing where its program is not installed or cannot
 /// read the file.
 pub(crate) struct JudgedFormat {
@@ -19,7 +22,7 @@ pub(crate) struct JudgedFormat {
     /// The text.
     pub(crate) text: fn(&Path) -> Option<String>,
     /// The targets of the links.
-    pub(crate) links: Option<fn(&Path) -> Option<BTreeSet<String>>>,
+    pub(crate) links: Option<fn(&Path) -> Option<Targets>>,
     /// The properties.
     pub(crate) properties: Option<fn(&Path) -> Option<Properties>>,
 }
@@ -53,7 +56,7 @@ fn pdftotext(file: &Path) -> Option<String> {
 }
 
 /// The targets of all URI actions that qpdf sees.
-fn qpdf_links(file: &Path) -> Option<BTreeSet<String>> {
+fn qpdf_links(file: &Path) -> Option<Targets> {
     let told = printed("qpdf", &["--json=1", "--json-key=objects", "--no-warn"], file, &[])?;
     let told: serde_json::Value = serde_json::from_str(&told).ok()?;
     let mut found = BTreeSet::new();
@@ -61,7 +64,7 @@ fn qpdf_links(file: &Path) -> Option<BTreeSet<String>> {
     Some(found)
 }
 
-fn actions(value: &serde_json::Value, found: &mut BTreeSet<String>) {
+fn actions(value: &serde_json::Value, found: &mut Targets) {
     match value {
         serde_json::Value::Array(all) => all.iter().for_each(|value| actions(value, found)),
         serde_json::Value::Object(map) => {

@@ -9,6 +9,7 @@ use encoding_rs::Encoding;
 use hayro_cmap::{BfString, CMap, CMapName, CidFamily, load_embedded};
 use hayro_font::{CMapResolverFn, Font, FontCache, FontGlyph, FontQuery, FontResolverFn, StandardFont};
 use hayro_syntax::object::{Array, Dict, Name, Object, Stream};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::Deref;
@@ -171,7 +172,7 @@ fn em(dict: &Dict<'_>) -> Option<f64> {
 }
 
 fn stream_bytes(stream: &Stream<'_>) -> Option<Vec<u8>> {
-    stream.decoded_data().ok().map(|bytes| bytes.into_owned())
+    stream.decoded_data().ok().map(Cow::into_owned)
 }
 
 impl PdfFont<'_> {

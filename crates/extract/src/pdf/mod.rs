@@ -18,6 +18,8 @@ mod lines;
 mod links;
 mod properties;
 mod strings;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use crate::gather::Gather;
@@ -150,7 +152,8 @@ impl<'a> PdfReader<'a> {
         let paper = Some(page.media_box()).filter(|paper| paper.x1 - paper.x0 >= 1.0 && paper.y1 - paper.y0 >= 1.0);
         let mut reader = ContentReader::new(&mut self.fonts, &mut self.texts, &self.layers, &mut self.allowance, paper);
         reader.read(page.typed_operations(), page.resources());
-        for annotation in page.raw().get::<Array<'_>>(b"Annots").iter().flat_map(|all| all.iter::<Dict<'_>>()) {
+        let annotations = page.raw().get::<Array<'_>>(b"Annots").unwrap_or_default();
+        for annotation in annotations.iter::<Dict<'_>>() {
             if let Some((appearance, place)) = appearance(&annotation) {
                 reader.form(&appearance, page.resources(), place);
             }
