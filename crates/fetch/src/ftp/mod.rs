@@ -232,7 +232,7 @@ impl<'a> FtpErrand<'a> {
         Ok(self.fetcher.listed.look(&self.lease.url).await)
     }
 
-    /// The entry for a URL; its directory is listed for that if it was not yet, and if it cannot be,
+    /// The entry for a URL; its directory is listed for that if it was not yet, and if that fails,
     /// the one above.
     async fn look_up(&self, session: &mut Session, url: &str) -> Result<Entry, BrokenOff> {
         let listed = &self.fetcher.listed;
