@@ -230,7 +230,7 @@ impl Listen<'_> {
     }
 
     /// It has what it had before.
-    pub(crate) fn as_before(self) {
+    pub(crate) fn unchanged(self) {
         self.report(Directory::AsBefore);
     }
 

@@ -82,7 +82,7 @@ pub(crate) fn bare(status: u16, protocol: &'static str) -> Result<Response, Fail
 
 /// An answer with a document.
 pub(crate) fn answer(status: u16, mime: &str, body: Body, protocol: &'static str) -> Result<Response, Failure> {
-    Response::resource(status, mime, body, protocol).map_err(crate::lines::local)
+    Response::resource(status, mime, body, protocol).map_err(|error| crate::lines::local(&error))
 }
 
 /// The listing of a directory as an answer.

@@ -50,7 +50,10 @@ fn an_input_leads_to_the_address_a_browser_goes_to() {
         for case in cases() {
             let ours = read(&canonicaliser, &case).map(Address::into_string);
             let theirs = case.href.as_deref().map(|href| canonicaliser.parse(href).map(Address::into_string));
+            // A page of the web names no file of this machine to us.
+            let is_file = case.base.is_some() && case.href.as_deref().is_some_and(|href| href.starts_with("file:"));
             let agree = match (&ours, &theirs) {
+                (ours, _) if is_file => ours.is_err(),
                 (Err(_), None | Some(Err(_))) => true,
                 (Ok(ours), Some(Ok(theirs))) => ours == theirs,
                 _ => false,

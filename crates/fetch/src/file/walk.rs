@@ -97,7 +97,7 @@ fn walk(root: OwnedFd, names: &[&[u8]]) -> Result<Looked, Errno> {
             _ => return Ok(Looked::Forbidden("it is neither a file nor a directory")),
         }
     }
-    entries(at).map(Looked::Directory)
+    entries(&at).map(Looked::Directory)
 }
 
 /// Opens a file. It may have been exchanged since it was looked at, so what was opened counts:
@@ -113,13 +113,13 @@ fn file(at: &OwnedFd, name: &[u8]) -> Result<Looked, Errno> {
 }
 
 /// The files and directories in a directory, sorted.
-fn entries(at: OwnedFd) -> Result<Vec<ListingEntry>, Errno> {
+fn entries(at: &OwnedFd) -> Result<Vec<ListingEntry>, Errno> {
     let mut entries = Vec::new();
-    for found in Dir::read_from(&at)? {
+    for found in Dir::read_from(at)? {
         let found = found?;
         let name = found.file_name().to_bytes();
         // What has vanished meanwhile is not there.
-        let Ok(stat) = statat(&at, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+        let Ok(stat) = statat(at, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
         let kind = FileType::from_raw_mode(stat.st_mode);
         if !matches!(kind, FileType::RegularFile | FileType::Directory) {
             continue;
@@ -133,13 +133,12 @@ fn entries(at: OwnedFd) -> Result<Vec<ListingEntry>, Errno> {
     Ok(entries)
 }
 
-#[expect(clippy::useless_conversion, reason = "the types differ between systems")]
 fn identity(stat: &Stat) -> (u64, u64) {
-    (stat.st_dev.into(), stat.st_ino.into())
+    (stat.st_dev, stat.st_ino)
 }
 
 fn modified(stat: &Stat) -> Moment {
-    moment(stat.st_mtime.into(), i64::try_from(stat.st_mtime_nsec).unwrap_or(0))
+    moment(stat.st_mtime, i64::try_from(stat.st_mtime_nsec).unwrap_or(0))
 }
 
 fn moment(seconds: i64, nanoseconds: i64) -> Moment {
@@ -162,7 +161,7 @@ impl Found {
 
     /// When it was changed, as the file system says: nobody can set this back.
     pub(super) fn changed(&self) -> Moment {
-        moment(self.stat.st_ctime.into(), i64::try_from(self.stat.st_ctime_nsec).unwrap_or(0))
+        moment(self.stat.st_ctime, i64::try_from(self.stat.st_ctime_nsec).unwrap_or(0))
     }
 
     /// Its content. A large file stays where it is and is read from there as it was opened: up to

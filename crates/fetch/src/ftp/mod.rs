@@ -6,7 +6,9 @@
 //! without a word to the server. A file counts as gone only if its directory no longer lists it; a
 //! server that refuses it says so for many reasons.
 
+mod answers;
 mod listing;
+mod login;
 mod passive;
 mod session;
 
@@ -16,11 +18,13 @@ use crate::lines::{BrokenOff, KeptSessions, ServerReply};
 use crate::listed::{Entry, EntryStamp, Listed, Listen, split};
 use crate::names::{answer, bare, decoded, hopeless, listing as listing_answer, mime_of, outcome, stamped};
 use crate::{BoxFuture, Fetch, FetchConfig, FetchError, FtpTls, Line, Watch, tls};
+use answers::{joined, path_of, refusal, without_type};
+use login::Opening;
 use orb_page::{Body, Conversation, Failure, Lease, Listing, Moment, Outcome, PageHistory, Purpose, Response};
 use orb_page::{ResponseKind, Timings, Truncation, Version};
 use orb_urls::Address;
 use rustls::ClientConfig;
-use session::{FtpListing, Opening, Session};
+use session::{FtpListing, Session};
 use std::future::ready;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -30,6 +34,9 @@ use tokio::time::Instant;
 const CONVERSATION: &str = "text/x-ftp-control-conversation";
 /// The name of the protocol in what is recorded.
 const FTP: &str = "ftp";
+
+#[cfg(feature = "fuzzing")]
+pub use answers::read_ftp_listing;
 
 /// Fetches over FTP, in the clear and under TLS.
 pub(crate) struct FtpFetcher {
@@ -225,7 +232,7 @@ impl<'a> FtpErrand<'a> {
         Ok(self.fetcher.listed.look(&self.lease.url).await)
     }
 
-    /// The entry for a URL; its directory is listed for that if it was not yet, and if it cannot be,
+    /// The entry for a URL; its directory is listed for that if it was not yet, and if that fails,
     /// the one above.
     async fn look_up(&self, session: &mut Session, url: &str) -> Result<Entry, BrokenOff> {
         let listed = &self.fetcher.listed;
@@ -317,63 +324,6 @@ impl FtpListing {
     }
 }
 
-/// What a listing says, for fuzzing; the form is 0, 1 or 2 for machines, people and names alone.
-#[cfg(feature = "fuzzing")]
-pub fn read_ftp_listing(form: u8, body: &[u8]) -> Listing {
-    let form = match form % 3 {
-        0 => listing::ListingForm::Machine,
-        1 => listing::ListingForm::People,
-        _ => listing::ListingForm::Names,
-    };
-    let entries = listing::entries(body, form, Moment(1_794_715_409_000));
-    Listing { entries: entries.into_iter().map(|found| found.entry).collect() }
-}
-
-/// A refusal in the terms of HTTP, where they fit: what may pass is an error of the server's, and
-/// the frontier backs off from one that is closing.
-fn refusal(reply: &ServerReply) -> Result<Response, Failure> {
-    let status = match reply.code {
-        421 => 503,
-        400..500 => 500,
-        530 | 532 => 401,
-        500..=504 => 501,
-        code => code,
-    };
-    let mut response = bare(status, FTP)?;
-    response.headers.push(b"Reply", reply.line().as_bytes());
-    Ok(response)
-}
-
-/// Two parts of a body as one.
-fn joined(first: &Body, rest: &Received, config: &FetchConfig) -> Result<Received, Failure> {
-    let whole = || -> std::io::Result<Body> {
-        let len = first.len() + rest.body.len();
-        if len <= config.spool_over {
-            let bytes = [first.read(u64::MAX)?, rest.body.read(u64::MAX)?].concat();
-            return Ok(Body::Memory(bytes.into()));
-        }
-        let mut file = tempfile::tempfile_in(&config.spool_dir)?;
-        std::io::copy(&mut first.reader()?, &mut file)?;
-        std::io::copy(&mut rest.body.reader()?, &mut file)?;
-        Ok(Body::Spooled { file, len })
-    };
-    Ok(Received { body: whole().map_err(crate::lines::local)?, truncated: rest.truncated })
-}
-
-/// The path without `;type=a` and the like: we always ask for bytes (RFC 1738, 3.2.2).
-fn without_type(path: &str) -> &str {
-    match path.len().checked_sub(7).and_then(|at| path.split_at_checked(at)) {
-        Some((front, back)) if back[..6].eq_ignore_ascii_case(";type=") => front,
-        _ => path,
-    }
-}
-
-/// The bytes of a URL's path.
-fn path_of(url: &str) -> Option<Vec<u8>> {
-    let address = Address::from_canonical(url).ok()?;
-    decoded(address.path_and_query()).ok()
-}
-
 impl Fetch for FtpFetcher {
     fn fetch<'a>(&'a self, lease: &'a Lease, watch: &'a dyn Watch) -> BoxFuture<'a, Outcome> {
         Box::pin(self.errand(lease, watch))
@@ -388,24 +338,5 @@ impl Fetch for FtpFetcher {
 impl Drop for FtpFetcher {
     fn drop(&mut self) {
         self.kept.shut();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_type_of_a_transfer_is_no_part_of_the_path() {
-        assert_eq!(without_type("/a;type=i"), "/a");
-        assert_eq!(without_type("/a;TYPE=a"), "/a");
-        assert_eq!(without_type("/type=a"), "/type=a");
-        assert_eq!(without_type("/ä;type=ä"), "/ä;type=ä");
-    }
-
-    #[test]
-    fn a_refusal_is_said_in_the_terms_of_the_web() {
-        let status = |code| refusal(&ServerReply { code, text: "x".to_owned() }).unwrap().status;
-        assert_eq!([421, 450, 530, 502, 550].map(status), [503, 500, 401, 501, 550]);
     }
 }

@@ -239,7 +239,7 @@ pub(crate) fn malformed(line: &str) -> Failure {
 }
 
 /// A failure of this machine.
-pub(crate) fn local(error: io::Error) -> Failure {
+pub(crate) fn local(error: &io::Error) -> Failure {
     Failure::new(FailureKind::Local, error.to_string())
 }
 

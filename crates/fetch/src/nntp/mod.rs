@@ -6,7 +6,9 @@
 //! and go, so a group says all there is to know about those that we have: if its figures are those
 //! of the last time, one command settles it.
 
+mod overview;
 mod session;
+mod target;
 
 use crate::line::Endpoint;
 use crate::lines::{BrokenOff, KeptSessions, ServerReply};
@@ -16,10 +18,12 @@ use crate::{BoxFuture, Fetch, FetchConfig, FetchError, Line, Watch, tls};
 use orb_page::{Body, Conversation, Failure, Lease, Listing, ListingEntry, Moment, Outcome, PageHistory, Response};
 use orb_page::{ResponseKind, Timings, Truncation, Version};
 use orb_urls::Address;
+use overview::{listed_answer, number_in, overview_line, read_listing};
 use rustls::ClientConfig;
-use session::{GroupFigures, NewsBlock, NewsOpening, NewsSession};
+use session::{GroupFigures, NewsOpening, NewsSession};
 use std::future::ready;
 use std::sync::Arc;
+use target::NewsTarget;
 use tokio::time::Instant;
 
 const CONVERSATION: &str = "text/x-nntp-conversation";
@@ -37,41 +41,6 @@ pub(crate) struct NntpFetcher {
     lenient: Arc<ClientConfig>,
     kept: Arc<KeptSessions<NewsSession>>,
     listed: Listed,
-}
-
-/// What a URL names.
-#[derive(Debug, PartialEq, Eq)]
-enum NewsTarget {
-    /// The groups that match a pattern; all if it is empty.
-    Groups(Vec<u8>),
-    /// The articles of a group.
-    Group(Vec<u8>),
-    /// A group without its slash, as the standard writes it.
-    GroupName,
-    /// An article of a group by its number.
-    Numbered(Vec<u8>, Vec<u8>),
-    /// An article by its id, with its brackets.
-    Identified(Vec<u8>),
-}
-
-impl NewsTarget {
-    fn of(path: &[u8]) -> Option<Self> {
-        let is_sound = |part: &[u8]| !part.is_empty() && part.iter().all(|b| b.is_ascii_graphic());
-        let mut parts = path.splitn(2, |b| *b == b'/');
-        let (first, rest) = (parts.next().unwrap_or_default(), parts.next());
-        match rest {
-            _ if first.is_empty() => (rest.is_none()).then_some(Self::Groups(Vec::new())),
-            _ if !is_sound(first) => None,
-            None if first.contains(&b'@') => Some(Self::Identified([b"<", first, b">"].concat())),
-            None if first.iter().any(|b| matches!(b, b'*' | b'?' | b',')) => Some(Self::Groups(first.to_vec())),
-            None => Some(Self::GroupName),
-            Some(b"") => Some(Self::Group(first.to_vec())),
-            Some(number) if number.iter().all(u8::is_ascii_digit) => {
-                Some(Self::Numbered(first.to_vec(), number.to_vec()))
-            }
-            Some(_) => None,
-        }
-    }
 }
 
 /// One page being fetched.
@@ -240,7 +209,7 @@ impl<'a> NewsErrand<'a> {
         };
         let tag = figures.tag();
         if self.latest.is_some_and(|latest| latest.etag.as_deref() == Some(&tag)) {
-            pending.as_before();
+            pending.unchanged();
             return Ok(tagged(bare(304, NNTP)?, Some(&tag)));
         }
         match self.articles(session, name, figures).await? {
@@ -350,37 +319,7 @@ fn body_of(bytes: Vec<u8>, config: &FetchConfig) -> Result<Body, Failure> {
         std::io::Write::write_all(&mut file, &bytes)?;
         Ok(Body::Spooled { file, len })
     };
-    spooled().map_err(crate::lines::local)
-}
-
-/// The listing in a block of lines, and its entries if they are all.
-fn read_listing(
-    block: &NewsBlock,
-    read: impl Fn(&[u8]) -> Option<ListingEntry>,
-) -> Result<(Response, Option<Vec<ListingEntry>>), Failure> {
-    let lines = block.bytes.split(|b| *b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-    let mut entries: Vec<ListingEntry> = lines.filter_map(read).collect();
-    entries.dedup_by(|a, b| a.reference == b.reference);
-    let whole = (!block.is_cut).then(|| entries.clone());
-    let response = listing(&Listing { entries }, NNTP)?;
-    Ok((Response { truncated: block.is_cut.then_some(Truncation::Length), ..response }, whole))
-}
-
-fn listed_answer(block: &NewsBlock, read: impl Fn(&[u8]) -> Option<ListingEntry>) -> Result<Response, Failure> {
-    read_listing(block, read).map(|(response, _)| response)
-}
-
-/// `number TAB subject TAB from TAB date TAB id TAB references TAB bytes TAB lines`.
-fn overview_line(line: &[u8]) -> Option<ListingEntry> {
-    let mut fields = line.split(|b| *b == b'\t');
-    let entry = ListingEntry::new(number_in(fields.next()?)?, false)?;
-    let size = fields.nth(5).and_then(|bytes| std::str::from_utf8(bytes).ok()?.trim().parse().ok());
-    Some(ListingEntry { size, ..entry })
-}
-
-fn number_in(field: &[u8]) -> Option<&[u8]> {
-    let field = field.trim_ascii();
-    (!field.is_empty() && field.len() <= 20 && field.iter().all(u8::is_ascii_digit)).then_some(field)
+    spooled().map_err(|error| crate::lines::local(&error))
 }
 
 fn tagged(mut response: Response, tag: Option<&str>) -> Response {
@@ -417,32 +356,5 @@ impl Fetch for NntpFetcher {
 impl Drop for NntpFetcher {
     fn drop(&mut self) {
         self.kept.shut();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_names_groups_a_group_or_an_article() {
-        let of = |path: &str| NewsTarget::of(path.as_bytes());
-        assert_eq!(of(""), Some(NewsTarget::Groups(Vec::new())));
-        assert_eq!(of("comp.*"), Some(NewsTarget::Groups(b"comp.*".to_vec())));
-        assert_eq!(of("comp.lang.c/"), Some(NewsTarget::Group(b"comp.lang.c".to_vec())));
-        assert_eq!(of("comp.lang.c"), Some(NewsTarget::GroupName));
-        assert_eq!(of("comp.lang.c/12"), Some(NewsTarget::Numbered(b"comp.lang.c".to_vec(), b"12".to_vec())));
-        assert_eq!(of("a$1@b.example"), Some(NewsTarget::Identified(b"<a$1@b.example>".to_vec())));
-        for wrong in ["/", "a b/", "a/x", "a/1/2", "\u{e4}/", "/1"] {
-            assert_eq!(of(wrong), None, "{wrong}");
-        }
-    }
-
-    #[test]
-    fn an_overview_tells_number_and_size() {
-        let entry = overview_line(b"12\tRe: x\tme\tMon, 1 Jan 2024 00:00:00 GMT\t<1@x>\t\t345\t6").unwrap();
-        assert_eq!((entry.reference.as_str(), entry.size), ("12", Some(345)));
-        assert_eq!(overview_line(b"..\tx"), None);
-        assert_eq!(overview_line(b""), None);
     }
 }

@@ -98,13 +98,13 @@ impl FtpSession<'_> {
                 self.talk.say("350 go on")
             }
             "MLSD" => match self.is_directory(argument) {
-                true => self.transfer(argument, self.listing(argument).into_bytes()),
+                true => self.transfer(argument, self.listing(argument).as_bytes()),
                 false => self.talk.say("550 no such directory"),
             },
-            "LIST" => self.transfer("", self.listing(&self.at.clone()).into_bytes()),
+            "LIST" => self.transfer("", self.listing(&self.at.clone()).as_bytes()),
             "MDTM" | "SIZE" => self.tell(verb, argument),
             "RETR" => match self.file(argument) {
-                Some((_, bytes)) => self.transfer(argument, bytes),
+                Some((_, bytes)) => self.transfer(argument, &bytes),
                 None => self.talk.say("550 no such file"),
             },
             "QUIT" => {
@@ -171,7 +171,7 @@ impl FtpSession<'_> {
         lines.into_iter().collect()
     }
 
-    fn transfer(&mut self, path: &str, bytes: Vec<u8>) -> Option<()> {
+    fn transfer(&mut self, path: &str, bytes: &[u8]) -> Option<()> {
         let Some(listener) = self.data.take() else { return self.talk.say("425 say EPSV first") };
         let rest = std::mem::take(&mut self.rest);
         self.talk.say("150 here it comes")?;

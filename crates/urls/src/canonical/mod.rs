@@ -143,7 +143,10 @@ impl Canonicaliser {
     fn resolve_cut(&self, base: &Address, href: &str, cut: Option<SplicePlan>) -> Result<Address, Refused> {
         match cut.and_then(|cut| self.kept(cut, base.as_str(), href)) {
             Some(address) => Ok(address),
-            None => self.read(href, Url::options().base_url(Some(&Url::parse(base.as_str())?))),
+            None => {
+                let target = self.read(href, Url::options().base_url(Some(&Url::parse(base.as_str())?)))?;
+                linked(base, target)
+            }
         }
     }
 
@@ -158,7 +161,8 @@ impl Canonicaliser {
         if href.is_ascii() {
             return self.resolve(base, href);
         }
-        self.read(href, Url::options().base_url(Some(&Url::parse(base.as_str())?)).encoding_override(Some(encode)))
+        let own = Url::parse(base.as_str())?;
+        linked(base, self.read(href, Url::options().base_url(Some(&own)).encoding_override(Some(encode)))?)
     }
 
     /// The base URL of a page's links: its `<base href>` if usable, as in browsers, otherwise the
@@ -277,6 +281,14 @@ fn settle_like_web(url: &mut Url, port: u16) -> Result<(), Refused> {
         url.set_path("/");
     }
     Ok(())
+}
+
+/// A target, unless it is a file of this machine that a page from elsewhere names.
+fn linked(base: &Address, target: Address) -> Result<Address, Refused> {
+    if is_local(target.scheme()) && !is_local(base.scheme()) {
+        return Err(Refused::Unsupported { scheme: "file".into() });
+    }
+    Ok(target)
 }
 
 /// The address of an article or a group that a link on a news server names without the server
