@@ -54,7 +54,7 @@ pub(crate) fn read(content: &Content<'_>) -> Document {
             link.rel
         );
     }
-    assert!(doc.links.len() <= 100_000 && doc.images.len() <= 50_000 && doc.text.len() <= 2 << 20);
+    assert!(doc.links.len() <= 100_000 && doc.images.len() <= 50_000 && doc.text.len() <= 4 << 20);
     assert!(
         doc.title.as_deref().is_none_or(|t| !t.is_empty() && is_line(t) && t.chars().count() <= 1_000),
         "{:?}",

@@ -17,6 +17,7 @@ mod deflate;
 mod document;
 mod html;
 mod linear;
+mod office;
 mod reading;
 mod response;
 mod robots;
@@ -33,6 +34,7 @@ pub use deflate::deflate;
 pub use document::{css, page, script, text, xml};
 pub use html::html;
 pub use linear::linear;
+pub use office::{binary, package};
 pub use reading::{main_content, markdown};
 pub use response::{archive, coding, response};
 pub use robots::robots;
@@ -53,6 +55,7 @@ pub type FuzzTarget = (&'static str, fn(&[u8]));
 pub const TARGETS: &[FuzzTarget] = &[
     ("archive", archive),
     ("attributes", attributes),
+    ("binary", binary),
     ("charset", charset),
     ("coding", coding),
     ("compare", compare),
@@ -64,6 +67,7 @@ pub const TARGETS: &[FuzzTarget] = &[
     ("linear", linear),
     ("main_content", main_content),
     ("markdown", markdown),
+    ("package", package),
     ("page", page),
     ("response", response),
     ("robots", robots),

@@ -66,11 +66,6 @@ impl<'g> Flow<'g> {
         self.prose.truncated
     }
 
-    /// Whether nothing has been written yet.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.prose.len() == 0
-    }
-
     /// Begins a link; one without a target encloses text all the same.
     pub(crate) fn begin_link(&mut self, target: &str) {
         if self.open.len() >= MAX_OPEN {

@@ -69,7 +69,7 @@ fn by_start<'a>(start: &[u8], given: Cow<'a, str>) -> Cow<'a, str> {
         | "application/x-download"
         | "application/download"
         | "application/force-download" => {
-            strong_signature(start).or_else(|| mail::kind(start)).map_or(given, Cow::from)
+            if is_binary(start) { signature(start) } else { plain(start) }.map_or(given, Cow::from)
         }
         "text/html" => strong_signature(start).or_else(|| feed(start)).map_or(given, Cow::from),
         mime if mime.starts_with("image/") && mime != "image/svg+xml" => {
@@ -86,13 +86,19 @@ fn by_start<'a>(start: &[u8], given: Cow<'a, str>) -> Cow<'a, str> {
     }
 }
 
+/// The type of a text whose server does not know it: only what is unmistakable.
+fn plain(start: &[u8]) -> Option<&'static str> {
+    let is_xml = || start.trim_ascii_start().starts_with(b"<?xml");
+    strong_signature(start).or_else(|| mail::kind(start)).or_else(|| is_xml().then(|| unknown(start)))
+}
+
 /// Types by signature that say less than a server may know.
 const VAGUE: [&str; 7] = [
     "application/zip",
     "application/gzip",
     "application/ogg",
     "application/octet-stream",
-    containers::COMPOUND,
+    COMPOUND,
     "video/mp4",
     "video/webm",
 ];

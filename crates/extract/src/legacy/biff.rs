@@ -17,8 +17,6 @@ const MAX_STRING: usize = 32_768;
 pub(super) struct BiffRecord<'a> {
     pub(super) kind: u16,
     pub(super) body: &'a [u8],
-    /// Where it begins in the stream.
-    pub(super) at: usize,
     /// What follows it.
     rest: &'a [u8],
 }
@@ -31,7 +29,7 @@ pub(super) fn records(stream: &[u8], start: usize) -> impl Iterator<Item = BiffR
         let (kind, len) = (u16_at(header, 0)?, usize::from(u16_at(header, 2)?));
         let body = header.get(4..)?;
         let (body, rest) = body.split_at_checked(len).unwrap_or((body, &[]));
-        let record = BiffRecord { kind, body, at, rest };
+        let record = BiffRecord { kind, body, rest };
         at += 4 + len;
         Some(record)
     })
@@ -244,7 +242,7 @@ fn moniker(bytes: &[u8]) -> Option<(String, &[u8])> {
 }
 
 /// Characters in UTF-16, up to the first zero.
-pub(super) fn utf16(bytes: &[u8]) -> String {
+pub(crate) fn utf16(bytes: &[u8]) -> String {
     let units = bytes.chunks_exact(2).filter_map(|two| u16_at(two, 0)).take_while(|&u| u != 0);
     char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
 }

@@ -174,7 +174,9 @@ impl CellReader<'_> {
                 0x809 | 0x409 | 0x209 | 0x09 => depth += 1,
                 0x0A if depth <= 1 => break,
                 0x0A => depth -= 1,
-                _ => self.record(&record, flow),
+                _ => {
+                    self.record(&record, flow);
+                }
             }
             if flow.is_full() {
                 break;

@@ -31,7 +31,7 @@ fn frames(bytes: &[u8], tags: &mut MediaTags) -> Option<()> {
         let skipped = if version == 4 { synchsafe(rest.get(..4)?) } else { big(rest.get(..4)?).saturating_add(4) };
         rest = rest.get(skipped..)?;
     }
-    let (name_len, head) = if version == 2 { (3, 6) } else { (4, 10) };
+    let (name_len, head): (usize, usize) = if version == 2 { (3, 6) } else { (4, 10) };
     while rest.first().is_some_and(|&b| b != 0) {
         let name = rest.get(..name_len)?;
         let sized = rest.get(name_len..name_len + if version == 2 { 3 } else { 4 })?;

@@ -37,7 +37,9 @@ pub(super) fn read_flac(bytes: &[u8], tags: &mut MediaTags) {
         let (body, after) = body.split_at_checked(len).unwrap_or((body, &[]));
         match kind & 0x7F {
             0 => tags.seconds = duration(body),
-            4 => comments(body, tags),
+            4 => {
+                comments(body, tags);
+            }
             _ => {}
         }
         if kind & 0x80 != 0 {

@@ -208,12 +208,12 @@ mod tests {
     #[test]
     fn sizes_are_read_from_headers() {
         let png =
-            b"\x89PNG\r\n\x1A\n\0\0\0\x0DIHDR\0\0\x02\x80\0\0\x01\xE0\x08\0\0\0\0....\0\0\0\x0CtEXtTitle\0A pic....";
+            b"\x89PNG\r\n\x1A\n\0\0\0\x0DIHDR\0\0\x02\x80\0\0\x01\xE0\x08\0\0\0\0....\0\0\0\x0BtEXtTitle\0A pic....";
         let doc = read(png);
         assert_eq!((doc.description.as_deref(), doc.title.as_deref()), (Some("640 × 480 pixels"), Some("A pic")));
         for (bytes, size) in [
             (&b"GIF89a\x40\x01\xF0\0"[..], "320 × 240"),
-            (b"BM000000000000000000\x05\0\0\0\x07\0\0\0", "5 × 7"),
+            (b"BM0000000000000000\x05\0\0\0\x07\0\0\0", "5 × 7"),
             (b"RIFF0000WEBPVP8X\x0A\0\0\0\0\0\0\0\x0F\0\0\x1F\0\0", "16 × 32"),
             (b"RIFF0000WEBPVP8 \x0A\0\0\0\0\0\0\x9D\x01\x2A\x10\0\x20\0", "16 × 32"),
             (b"\0\0\0\x18ftypheic0000\0\0\0\x14ispe\0\0\0\0\0\0\x01\0\0\0\0\x80", "256 × 128"),

@@ -256,7 +256,7 @@ impl<'a> RtfReader<'a> {
         self.half = None;
         if name == "bin" {
             let len = number.and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
-            return self.tokens.skip(len);
+            return self.tokens.pass(len);
         }
         if self.skip > 0 {
             self.skip -= 1;
@@ -266,6 +266,10 @@ impl<'a> RtfReader<'a> {
             return;
         }
         let optional = std::mem::take(&mut self.group.optional);
+        if name == "nofpages" {
+            flow.found.doc.page_count = number.and_then(|n| u32::try_from(n).ok()).filter(|&n| n > 0);
+            return;
+        }
         if !self.destination(name, flow) && !self.setting(name, number) && !self.character(name, flow) && optional {
             self.group.place = RtfPlace::Skipped;
         }
@@ -304,7 +308,7 @@ impl<'a> RtfReader<'a> {
                 return true;
             }
             "fldrslt" => {
-                let target = self.fields.last().and_then(|code| hyperlink(code));
+                let target = self.fields.last_mut().and_then(|code| hyperlink(&std::mem::take(code)));
                 if let Some(target) = target.filter(|_| self.group.place == RtfPlace::Text && !self.group.linked) {
                     flow.begin_link(&target);
                     self.group.linked = true;

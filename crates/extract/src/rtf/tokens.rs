@@ -31,7 +31,7 @@ impl<'a> RtfTokens<'a> {
     }
 
     /// Skips bytes that are no text.
-    pub(super) fn skip(&mut self, len: usize) {
+    pub(super) fn pass(&mut self, len: usize) {
         self.at = self.at.saturating_add(len).min(self.src.len());
     }
 

@@ -79,7 +79,9 @@ fn tag(code: u16, body: &[u8], flow: &mut Flow<'_>, (left, depth): (&mut usize, 
             text_field(body, flow);
         }
         39 if depth < MAX_DEPTH => read(body.get(4..).unwrap_or(&[]), flow, left, depth + 1),
-        72 => actions::constants(body, flow),
+        72 => {
+            actions::constants(body, flow);
+        }
         82 => {
             let named = body.get(4..).unwrap_or(&[]);
             let end = named.iter().position(|&b| b == 0).map_or(named.len(), |i| i + 1);
