@@ -3,7 +3,7 @@
 //! `documents read DIR` prints a line of JSON for each file: its type, text, links, facts, problems
 //! and the time it took. `documents survive DIR` reads every file as it is, cut off at ten places
 //! and with random bytes changed ten times, and reports panics, slow files and memory. Neither is
-//! told the names of the types: files are read as a server without any sense would send them.
+//! told the types of the files.
 
 #![expect(clippy::print_stdout, reason = "it is a program")]
 
@@ -61,7 +61,7 @@ fn read(directory: &Path) {
 }
 
 fn document(bytes: &[u8]) -> Document {
-    extract(&Content { bytes, mime: Some("application/octet-stream"), charset: None, url: "http://a.example/file" })
+    extract(&Content { bytes, mime: None, charset: None, url: "http://a.example/file" })
 }
 
 fn survive(directory: &Path) -> ExitCode {

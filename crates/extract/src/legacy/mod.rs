@@ -1,11 +1,12 @@
 //! What do documents of Word, Excel and PowerPoint before 2007 say?
 //!
-//! Binary formats in a compound file. Workbooks are read by hand, since their numbers must be shown
-//! as sheets show them; texts and slides by undoc. Properties come from the same place for all.
+//! Binary formats in a compound file, each read by hand: what they hold is a matter of a few records,
+//! and every number in them is a claim (decision 0055). Properties come from the same place for all.
 
 mod biff;
+mod doc;
 mod msg;
-mod paragraphs;
+mod ppt;
 mod summary;
 mod xls;
 
@@ -50,7 +51,12 @@ impl Extract for LegacyExtractor {
                     encrypted(&mut flow);
                 }
             }
-            WORD | POWERPOINT => paragraphs::read(source.bytes, &mut flow),
+            WORD | POWERPOINT => {
+                let read = if source.mime == WORD { doc::read } else { ppt::read };
+                if !file.is_none_or(|file| read(&file, &mut flow)) {
+                    encrypted(&mut flow);
+                }
+            }
             PROTECTED => encrypted(&mut flow),
             _ => {}
         }

@@ -93,8 +93,8 @@ impl OfficeReading<'_, '_> {
             match node {
                 XmlNode::Open(tag) => match tag.name() {
                     "t" | "v" => inside = true,
-                    // Numbers of a chart stand in its sheet, formats and formulas say nothing.
-                    "f" | "numCache" | "formatCode" | "Fallback" => return Onward::Skip,
+                    // Formats and formulas say nothing.
+                    "f" | "formatCode" | "Fallback" => return Onward::Skip,
                     _ => {}
                 },
                 XmlNode::Close("t") => inside = false,

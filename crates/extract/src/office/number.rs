@@ -254,7 +254,7 @@ impl DigitFormat {
         if let Some(digits) = self.exponent {
             return self.scientific(value, digits);
         }
-        let plain = format!("{value:.*}", self.decimals);
+        let plain = format!("{:.*}", self.decimals, rounded(value, self.decimals));
         let (whole, decimals) = plain.split_once('.').unwrap_or((&plain, ""));
         let decimals = trimmed(decimals, self.kept);
         let whole = if whole == "0" && self.whole == 0 && !decimals.is_empty() { "" } else { whole };
@@ -274,6 +274,13 @@ impl DigitFormat {
         };
         format!("{mantissa}E{sign}{exponent:0>digits$}")
     }
+}
+
+/// A number rounded to its decimals, half of the last one upwards, as sheets do.
+fn rounded(value: f64, decimals: usize) -> f64 {
+    let scale = 10f64.powi(i32::try_from(decimals).unwrap_or(i32::MAX));
+    let scaled = value * scale;
+    if scaled.abs() < 1e15 { scaled.round() / scale } else { value }
 }
 
 /// Decimals without the zeros at their end, but at least this many.
@@ -359,6 +366,7 @@ mod tests {
         check("_(* #,##0_);_(* (#,##0);_(* \"-\"_);_(@_)", 0.0, "-");
         check("0.00;[Red]-0.00", -1.5, "-1.50");
         check("0", -0.2, "0");
+        check("0", 2.5, "3");
         check("@", 12.0, "12");
         check("\"only text\"", 12.0, "only text");
         check("General\" kg\"", 12.5, "12.5 kg");

@@ -48,6 +48,8 @@ struct RtfGroup {
     linked: bool,
     /// Whether it began with `\*`.
     optional: bool,
+    /// Whether it stands apart from the text around it.
+    apart: bool,
 }
 
 pub(super) struct RtfReader<'a> {
@@ -84,6 +86,7 @@ impl<'a> RtfReader<'a> {
             field: false,
             linked: false,
             optional: false,
+            apart: false,
         };
         Self {
             tokens: RtfTokens::new(src),
@@ -185,7 +188,7 @@ impl<'a> RtfReader<'a> {
             return;
         }
         self.outer.push(self.group);
-        self.group = RtfGroup { field: false, linked: false, optional: false, ..self.group };
+        self.group = RtfGroup { field: false, linked: false, optional: false, apart: false, ..self.group };
     }
 
     fn close(&mut self, flow: &mut Flow<'_>) {
@@ -198,6 +201,9 @@ impl<'a> RtfReader<'a> {
         let Some(outer) = self.outer.pop() else { return };
         if self.group.linked {
             flow.end_link();
+        }
+        if self.group.apart {
+            flow.line();
         }
         if self.group.field {
             self.fields.pop();
@@ -319,6 +325,7 @@ impl<'a> RtfReader<'a> {
             "footnote" | "header" | "footer" | "headerl" | "headerr" | "headerf" | "footerl" | "footerr"
             | "footerf" | "shptxt" | "annotation" => {
                 flow.line();
+                self.group.apart = true;
                 RtfPlace::Text
             }
             "shpinst" | "shp" | "shpgrp" | "info" | "formfield" => return true,

@@ -15,8 +15,9 @@ pub(crate) const POWERPOINT: &str = "application/vnd.ms-powerpoint";
 pub(crate) const OUTLOOK: &str = "application/vnd.ms-outlook";
 /// A compound file of any other kind.
 pub(crate) const COMPOUND: &str = "application/x-ole-storage";
-/// An encrypted document of Office, which is a compound file with a zip file inside.
-pub(crate) const PROTECTED: &str = "application/x-ooxml-protected";
+/// An encrypted document of Office, which is a compound file with a zip file inside. The name is
+/// the one that Tika gave it: there is no other.
+pub(crate) const PROTECTED: &str = "application/x-tika-ooxml-protected";
 
 /// How far into an XML file its media type may stand: behind all namespaces.
 const FLAT: usize = 16 << 10;
@@ -51,7 +52,6 @@ const TELLING_NAMES: &[(&str, &str)] = &[
     ("ppt/presentation.xml", "application/vnd.openxmlformats-officedocument.presentationml.presentation"),
     ("META-INF/container.xml", "application/epub+zip"),
     ("AndroidManifest.xml", "application/vnd.android.package-archive"),
-    ("doc.kml", "application/vnd.google-earth.kmz"),
     ("META-INF/MANIFEST.MF", "application/java-archive"),
 ];
 
@@ -96,6 +96,9 @@ fn zipped(bytes: &[u8]) -> Option<Cow<'static, str>> {
         let said = manifest.get(at..)?.split('"').next()?;
         return media_type(said.as_bytes()).map(Into::into);
     }
+    if package.entries().iter().any(|e| e.name.ends_with(".kml")) {
+        return Some("application/vnd.google-earth.kmz".into());
+    }
     TELLING_NAMES.iter().find(|(name, _)| package.has(name)).map(|(_, mime)| (*mime).into())
 }
 
@@ -110,11 +113,11 @@ fn media_type(said: &[u8]) -> Option<String> {
 
 fn compound(bytes: &[u8]) -> &'static str {
     let streams = CompoundFile::open(bytes).map(|file| file.root_names()).unwrap_or_default();
-    let has = |name: &str| streams.iter().any(|s| s == name);
+    let has = |name: &str| streams.iter().any(|s| s.eq_ignore_ascii_case(name));
     match () {
         () if has("EncryptedPackage") => PROTECTED,
         () if has("WordDocument") => WORD,
-        () if has("Workbook") || has("Book") || has("WORKBOOK") || has("BOOK") => EXCEL,
+        () if has("Workbook") || has("Book") => EXCEL,
         () if has("PowerPoint Document") || has("PP97_DUALSTORAGE") => POWERPOINT,
         () if has("__properties_version1.0") || has("__nameid_version1.0") => OUTLOOK,
         () if has("VisioDocument") => "application/vnd.visio",
