@@ -149,7 +149,7 @@ impl OdfReader {
             | "database-ranges"
             | "content-validations"
             | "named-expressions"
-            | "dde-links" => return Onward::Skip,
+            | "dde-links" | "page-number" => return Onward::Skip,
             _ => {}
         }
         Onward::Read
