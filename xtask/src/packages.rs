@@ -48,16 +48,8 @@ pub(crate) const FOR_TESTS: &[Package] = &[
         "makes the texts that tests/office_documents.rs reads",
         Probe::File("/usr/lib/libreoffice/program/libswlo.so"),
     ),
-    (
-        "libreoffice-calc-nogui",
-        "makes its sheets",
-        Probe::File("/usr/lib/libreoffice/program/libsclo.so"),
-    ),
-    (
-        "libreoffice-impress-nogui",
-        "makes its slides",
-        Probe::File("/usr/lib/libreoffice/program/libsdlo.so"),
-    ),
+    ("libreoffice-calc-nogui", "makes its sheets", Probe::File("/usr/lib/libreoffice/program/libsclo.so")),
+    ("libreoffice-impress-nogui", "makes its slides", Probe::File("/usr/lib/libreoffice/program/libsdlo.so")),
 ];
 
 /// What the bench needs in addition.

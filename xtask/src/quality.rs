@@ -4,9 +4,11 @@
 //! `../shared/corpus` beside it, or where `--corpus` says. It is measured by a program of the crate
 //! it belongs to, in a release build: the time a page takes is one of the figures. `markdown`: what
 //! survives of a page, over two real documentations and the same material. `search`: whether the
-//! page that answers is found, over the documentations.
+//! page that answers is found, over the documentations. `office`: documents that are neither pages
+//! nor PDF, against Tika.
 
 mod markdown;
+mod office;
 mod search;
 
 use crate::steps::{cargo, root, step};
@@ -14,7 +16,7 @@ use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 
 /// What can be measured.
-const PARTS: &[&str] = &["main", "markdown", "search"];
+const PARTS: &[&str] = &["main", "markdown", "search", "office"];
 
 /// Where the corpus is, beside the project or further up.
 const PLACES: &[&str] = &["../shared/corpus", "../../shared/corpus"];
@@ -34,7 +36,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             ("--only", Some(parts)) => wish.only = parts.split(',').map(str::to_owned).collect(),
             _ => {
                 bail!(
-                    "unknown argument {arg}; known are --only main,markdown,search --corpus PATH --worst N --learn --shipped"
+                    "unknown argument {arg}; known are --only main,markdown,search,office --corpus PATH --worst N --learn --shipped"
                 )
             }
         }
@@ -54,6 +56,13 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     if wish.wants("search") {
         step("search", search::run)?;
+    }
+    // Only where it is asked for: it takes Java and a judge that nothing else needs.
+    if wish.only.iter().any(|part| part == "office") {
+        let Some(corpus) = wish.corpus.clone().or_else(|| found(&root())) else {
+            bail!("no documents: give --corpus PATH, a directory with documents/");
+        };
+        step("office documents", || office::run(&corpus))?;
     }
     Ok(())
 }

@@ -3,9 +3,9 @@
 //! Their names are its text. Nothing inside is opened: an archive is a shelf, not a document. Names
 //! are only written down, never used as paths.
 
-use crate::flow::Flow;
+use crate::flow::TextFlow;
 use crate::gather::Gather;
-use crate::package::Package;
+use crate::package::ZipPackage;
 use crate::{Extract, TypedContent};
 
 /// The size of a block of a tar file.
@@ -29,15 +29,15 @@ impl Extract for ArchiveExtractor {
 
     fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {
         if source.bytes.starts_with(b"PK") {
-            let package = Package::open(source.bytes);
-            let mut flow = Flow::new(found, source.bytes.len() / 16);
+            let package = ZipPackage::open(source.bytes);
+            let mut flow = TextFlow::new(found, source.bytes.len() / 16);
             for entry in package.entries() {
                 flow.paragraph(&entry.name);
             }
             package.report(flow.found);
             flow.finish();
         } else {
-            let mut flow = Flow::new(found, source.bytes.len() / 16);
+            let mut flow = TextFlow::new(found, source.bytes.len() / 16);
             for name in tar_names(source.bytes) {
                 flow.paragraph(&name);
             }

@@ -4,11 +4,11 @@
 //! has the properties and the order of the chapters, its spine (EPUB 3.3, 5). Chapters are read as
 //! the web pages that they are; their links to each other are not links of the book.
 
-use crate::flow::Flow;
+use crate::flow::TextFlow;
 use crate::gather::Gather;
 use crate::html;
 use crate::office::properties;
-use crate::package::{Onward, Package, XmlNode, resolve, walk_xml};
+use crate::package::{Onward, XmlNode, ZipPackage, resolve, walk_xml};
 use crate::{Extract, TypedContent};
 use orb_page::LinkKind;
 use std::collections::HashMap;
@@ -30,7 +30,7 @@ impl Extract for EpubExtractor {
     }
 
     fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {
-        let mut package = Package::open(source.bytes);
+        let mut package = ZipPackage::open(source.bytes);
         let root = package.xml("META-INF/container.xml").and_then(|xml| root_file(&xml));
         let root = root.or_else(|| {
             let by_name = package.entries().iter().find(|e| e.name.ends_with(".opf"));
@@ -40,7 +40,7 @@ impl Extract for EpubExtractor {
         properties(&opf, found);
         // A book's date is that of its publication.
         found.doc.created = found.doc.created.take().or(found.doc.modified.take());
-        let mut flow = Flow::new(found, source.bytes.len().saturating_mul(2));
+        let mut flow = TextFlow::new(found, source.bytes.len().saturating_mul(2));
         for chapter in chapters(&opf, root.as_deref().unwrap_or("")) {
             if flow.is_full() {
                 break;
@@ -111,7 +111,7 @@ fn percent_decoded(path: &str) -> String {
 }
 
 /// Reads a chapter.
-fn read(xhtml: &str, flow: &mut Flow<'_>) {
+fn read(xhtml: &str, flow: &mut TextFlow<'_>) {
     let first = flow.found.doc.links.len();
     let images = flow.found.doc.images.len();
     let text = html::fragment(xhtml, 0, flow.found);

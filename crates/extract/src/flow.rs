@@ -2,8 +2,8 @@
 //!
 //! Word processors, sheets, slides and mail all come to the same: paragraphs on lines of their own,
 //! links that enclose some of the text, headings that begin sections. A reader of such a format
-//! tells this [`Flow`] what begins and ends; text, anchors, headings and sections are kept in step
-//! here. Addresses that merely stand in the text are found at the end.
+//! tells this [`TextFlow`] what begins and ends; text, anchors, headings and sections are kept in
+//! step here. Addresses that merely stand in the text are found at the end.
 
 use crate::gather::{Gather, MAX_ANCHOR, MAX_HEADINGS};
 use crate::prose::{DOCUMENT_CAP, Prose, folded_literal};
@@ -18,7 +18,7 @@ const MAX_HEADING: usize = 1_000;
 
 /// A text under construction, with its links and headings.
 #[derive(Debug)]
-pub(crate) struct Flow<'g> {
+pub(crate) struct TextFlow<'g> {
     /// What has been found so far.
     pub(crate) found: &'g mut Gather,
     prose: Prose,
@@ -27,7 +27,7 @@ pub(crate) struct Flow<'g> {
     heading: Option<(u8, usize)>,
 }
 
-impl<'g> Flow<'g> {
+impl<'g> TextFlow<'g> {
     /// An empty text, with capacity for about `len` bytes.
     pub(crate) fn new(found: &'g mut Gather, len: usize) -> Self {
         let room = std::mem::take(&mut found.room);
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn links_and_headings_enclose_what_is_written_between() {
         let mut found = Gather::default();
-        let mut flow = Flow::new(&mut found, 0);
+        let mut flow = TextFlow::new(&mut found, 0);
         flow.heading(2, "First\tpart");
         flow.text("See");
         flow.space();
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn a_text_is_cut_at_four_megabytes() {
         let mut found = Gather::default();
-        let mut flow = Flow::new(&mut found, 0);
+        let mut flow = TextFlow::new(&mut found, 0);
         for _ in 0..50 {
             flow.paragraph(&"é".repeat(50_000));
         }

@@ -4,7 +4,7 @@
 //! in plain text and in HTML the first is read; attachments are named and not opened, except
 //! forwarded mails.
 
-use crate::flow::Flow;
+use crate::flow::TextFlow;
 use crate::gather::Gather;
 use crate::html;
 use crate::prose::folded_literal;
@@ -34,7 +34,7 @@ impl Extract for MailExtractor {
     }
 
     fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {
-        let mut flow = Flow::new(found, source.bytes.len());
+        let mut flow = TextFlow::new(found, source.bytes.len());
         if source.bytes.starts_with(b"From ") {
             for (number, mail) in mails(source.bytes).enumerate() {
                 if flow.is_full() || number >= MAX_MAILS {
@@ -68,13 +68,13 @@ fn mails(mailbox: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-fn read(mail: &[u8], flow: &mut Flow<'_>) {
+fn read(mail: &[u8], flow: &mut TextFlow<'_>) {
     if let Some(message) = MessageParser::default().parse(mail) {
         write(&message, flow, 0);
     }
 }
 
-fn write(message: &Message<'_>, flow: &mut Flow<'_>, depth: usize) {
+fn write(message: &Message<'_>, flow: &mut TextFlow<'_>, depth: usize) {
     write_head(message, flow, depth);
     let mut bodies: Vec<u32> = message.text_body.clone();
     bodies.extend(message.html_body.iter().filter(|_| message.text_body.is_empty()));
@@ -97,7 +97,7 @@ fn write(message: &Message<'_>, flow: &mut Flow<'_>, depth: usize) {
     }
 }
 
-fn write_head(message: &Message<'_>, flow: &mut Flow<'_>, depth: usize) {
+fn write_head(message: &Message<'_>, flow: &mut TextFlow<'_>, depth: usize) {
     let subject = message.subject().map(|s| folded_literal(s, MAX_FIELD)).filter(|s| !s.is_empty());
     let from = message.from().map(people).filter(|p| !p.is_empty());
     let date = message.date().filter(|d| d.is_valid()).map(mail_parser::DateTime::to_rfc3339);
@@ -131,7 +131,7 @@ fn people(address: &Address<'_>) -> String {
 }
 
 /// Reads a body in HTML, whose links are those of the mail.
-pub(crate) fn write_page(page: &str, flow: &mut Flow<'_>) {
+pub(crate) fn write_page(page: &str, flow: &mut TextFlow<'_>) {
     let first = flow.found.doc.links.len();
     let text = html::fragment(page, 0, flow.found);
     for link in flow.found.doc.links.iter_mut().skip(first).filter(|l| l.kind == LinkKind::A) {

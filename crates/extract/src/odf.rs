@@ -3,10 +3,10 @@
 //! A zip file with `content.xml`, `styles.xml` (headers, footers, master pages) and `meta.xml`, or
 //! all of that in one flat XML file. All three kinds use the same elements (ODF 1.3, part 3).
 
-use crate::flow::Flow;
+use crate::flow::TextFlow;
 use crate::gather::Gather;
 use crate::office::properties;
-use crate::package::{Onward, Package, XmlNode, XmlTag, decode_xml, walk_xml};
+use crate::package::{Onward, XmlNode, XmlTag, ZipPackage, decode_xml, walk_xml};
 use crate::{Extract, TypedContent};
 use memchr::memmem;
 
@@ -30,7 +30,7 @@ impl Extract for OdfExtractor {
             flat(&xml, found);
             return;
         }
-        let mut package = Package::open(source.bytes);
+        let mut package = ZipPackage::open(source.bytes);
         if package
             .xml("META-INF/manifest.xml")
             .is_some_and(|m| memmem::find(m.as_bytes(), b"encryption-data").is_some())
@@ -42,7 +42,7 @@ impl Extract for OdfExtractor {
         if let Some(xml) = package.xml("meta.xml") {
             properties(&xml, found);
         }
-        let mut flow = Flow::new(found, source.bytes.len());
+        let mut flow = TextFlow::new(found, source.bytes.len());
         let (content, styles) = (package.xml("content.xml"), package.xml("styles.xml"));
         let mut sound = true;
         for xml in [content, styles].into_iter().flatten() {
@@ -57,19 +57,19 @@ impl Extract for OdfExtractor {
 fn flat(xml: &str, found: &mut Gather) {
     let end = memmem::find(xml.as_bytes(), b"</office:meta>").unwrap_or(0);
     properties(xml.get(..end).unwrap_or(""), found);
-    let mut flow = Flow::new(found, xml.len());
+    let mut flow = TextFlow::new(found, xml.len());
     let sound = read(xml, &mut flow);
     finish(flow, sound);
 }
 
-fn finish(flow: Flow<'_>, sound: bool) {
+fn finish(flow: TextFlow<'_>, sound: bool) {
     if !sound {
         flow.found.problem("xml-broken", "a part of the document is not well-formed XML");
     }
     flow.finish();
 }
 
-fn read(xml: &str, flow: &mut Flow<'_>) -> bool {
+fn read(xml: &str, flow: &mut TextFlow<'_>) -> bool {
     let is_sheet = ["spreadsheet", "calc"].iter().any(|kind| flow.found.doc.mime.contains(kind));
     let mut reader = OdfReader { is_sheet, ..OdfReader::default() };
     flow.line();
@@ -105,7 +105,7 @@ struct OdfReader {
 }
 
 impl OdfReader {
-    fn open(&mut self, tag: &XmlTag<'_>, flow: &mut Flow<'_>) -> Onward {
+    fn open(&mut self, tag: &XmlTag<'_>, flow: &mut TextFlow<'_>) -> Onward {
         match tag.name() {
             "p" | "h" => {
                 if tag.name() == "h" {
@@ -149,19 +149,20 @@ impl OdfReader {
             | "database-ranges"
             | "content-validations"
             | "named-expressions"
-            | "dde-links" | "page-number" => return Onward::Skip,
+            | "dde-links"
+            | "page-number" => return Onward::Skip,
             _ => {}
         }
         Onward::Read
     }
 
     /// Begins characters that are text outside of paragraphs.
-    fn word(&mut self, flow: &mut Flow<'_>) {
+    fn word(&mut self, flow: &mut TextFlow<'_>) {
         self.in_word = true;
         flow.space();
     }
 
-    fn close(&mut self, name: &str, flow: &mut Flow<'_>) {
+    fn close(&mut self, name: &str, flow: &mut TextFlow<'_>) {
         match name {
             "p" | "h" => {
                 self.paragraphs = self.paragraphs.saturating_sub(1);

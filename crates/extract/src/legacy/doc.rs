@@ -6,7 +6,7 @@
 //! pieces reads all of these. Fields stand in the text with their codes.
 
 use crate::compound::CompoundFile;
-use crate::flow::Flow;
+use crate::flow::TextFlow;
 use crate::office::hyperlink;
 use crate::package::{u16_at, u32_at};
 use encoding_rs::WINDOWS_1252;
@@ -21,7 +21,7 @@ const MAX_CODE: usize = 16 << 10;
 const NARROW: u32 = 1 << 30;
 
 /// Reads a document; false if it is encrypted.
-pub(super) fn read(file: &CompoundFile<'_>, flow: &mut Flow<'_>) -> bool {
+pub(super) fn read(file: &CompoundFile<'_>, flow: &mut TextFlow<'_>) -> bool {
     let Some(stream) = file.stream("WordDocument") else { return true };
     let flags = u16_at(&stream, 10).unwrap_or(0);
     if flags & 0x0100 != 0 {
@@ -93,7 +93,7 @@ struct WordText {
 }
 
 impl WordText {
-    fn piece(&mut self, stream: &[u8], piece: &WordPiece, flow: &mut Flow<'_>) {
+    fn piece(&mut self, stream: &[u8], piece: &WordPiece, flow: &mut TextFlow<'_>) {
         let rest = stream.get(piece.start..).unwrap_or(&[]);
         let size = if piece.is_narrow { piece.characters } else { piece.characters.saturating_mul(2) };
         let bytes = rest.get(..size).unwrap_or(rest);
@@ -111,14 +111,14 @@ impl WordText {
     }
 
     /// Reads a document of Word 6 or 95, or one without a table: its characters as they stand.
-    fn whole(&mut self, stream: &[u8], flow: &mut Flow<'_>) {
+    fn whole(&mut self, stream: &[u8], flow: &mut TextFlow<'_>) {
         let (Some(start), Some(end)) = (u32_at(stream, 0x18), u32_at(stream, 0x1C)) else { return };
         let rest = stream.get(start as usize..).unwrap_or(&[]);
         let bytes = rest.get(..end.saturating_sub(start) as usize).unwrap_or(rest);
         self.characters(&WINDOWS_1252.decode_without_bom_handling(bytes).0, flow);
     }
 
-    fn characters(&mut self, text: &str, flow: &mut Flow<'_>) {
+    fn characters(&mut self, text: &str, flow: &mut TextFlow<'_>) {
         for c in text.chars() {
             match c {
                 '\r' | '\u{7}' | '\u{B}' | '\u{C}' | '\u{E}' => {
@@ -140,7 +140,7 @@ impl WordText {
         self.flush(flow);
     }
 
-    fn flush(&mut self, flow: &mut Flow<'_>) {
+    fn flush(&mut self, flow: &mut TextFlow<'_>) {
         if self.coding == 0 {
             flow.text(&self.run);
         } else if let Some((code, _)) = self.fields.last_mut().filter(|(c, _)| c.len() + self.run.len() <= MAX_CODE) {
@@ -149,7 +149,7 @@ impl WordText {
         self.run.clear();
     }
 
-    fn begin(&mut self, flow: &mut Flow<'_>) {
+    fn begin(&mut self, flow: &mut TextFlow<'_>) {
         self.flush(flow);
         if self.fields.len() < MAX_FIELDS {
             self.fields.push((String::new(), false));
@@ -157,7 +157,7 @@ impl WordText {
         }
     }
 
-    fn separate(&mut self, flow: &mut Flow<'_>) {
+    fn separate(&mut self, flow: &mut TextFlow<'_>) {
         self.flush(flow);
         let Some((code, linked)) = self.fields.last_mut() else { return };
         self.coding = self.coding.saturating_sub(1);
@@ -170,7 +170,7 @@ impl WordText {
         code.push('\u{14}');
     }
 
-    fn finish(&mut self, flow: &mut Flow<'_>) {
+    fn finish(&mut self, flow: &mut TextFlow<'_>) {
         self.flush(flow);
         if let Some((code, linked)) = self.fields.pop() {
             if linked {
@@ -182,7 +182,7 @@ impl WordText {
         }
     }
 
-    fn end(&mut self, flow: &mut Flow<'_>) {
+    fn end(&mut self, flow: &mut TextFlow<'_>) {
         while !self.fields.is_empty() {
             self.finish(flow);
         }

@@ -14,7 +14,7 @@ pub(crate) use biff::utf16;
 pub(crate) use msg::OutlookExtractor;
 
 use crate::compound::CompoundFile;
-use crate::flow::Flow;
+use crate::flow::TextFlow;
 use crate::gather::Gather;
 use crate::sniff::{COMPOUND, EXCEL, POWERPOINT, PROTECTED, WORD};
 use crate::{Extract, TypedContent};
@@ -43,7 +43,7 @@ impl Extract for LegacyExtractor {
         if let Some(file) = &file {
             summary::read(file, found);
         }
-        let mut flow = Flow::new(found, source.bytes.len());
+        let mut flow = TextFlow::new(found, source.bytes.len());
         match source.mime {
             EXCEL => {
                 let stream = file.as_ref().and_then(|f| f.stream("Workbook").or_else(|| f.stream("Book")));
@@ -64,7 +64,7 @@ impl Extract for LegacyExtractor {
     }
 }
 
-fn encrypted(flow: &mut Flow<'_>) {
+fn encrypted(flow: &mut TextFlow<'_>) {
     flow.found.problem("encrypted", "it is encrypted, so that nothing can be read without its password");
 }
 

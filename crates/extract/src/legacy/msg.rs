@@ -5,7 +5,7 @@
 
 use super::{code_page, utf16};
 use crate::compound::CompoundFile;
-use crate::flow::Flow;
+use crate::flow::TextFlow;
 use crate::gather::Gather;
 use crate::mail::write_page;
 use crate::package::u32_at;
@@ -44,7 +44,7 @@ impl Extract for OutlookExtractor {
     }
 
     fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {
-        let mut flow = Flow::new(found, source.bytes.len() / 2);
+        let mut flow = TextFlow::new(found, source.bytes.len() / 2);
         if let Some(file) = CompoundFile::open(source.bytes) {
             read(&file, &mut flow);
         }
@@ -52,7 +52,7 @@ impl Extract for OutlookExtractor {
     }
 }
 
-fn read(file: &CompoundFile<'_>, flow: &mut Flow<'_>) {
+fn read(file: &CompoundFile<'_>, flow: &mut TextFlow<'_>) {
     let field = |name: &str| property(file, 0, name).map(|t| folded_literal(&t, MAX_FIELD)).filter(|t| !t.is_empty());
     if let Some(subject) = field(SUBJECT) {
         flow.heading(1, &subject);

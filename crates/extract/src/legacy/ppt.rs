@@ -6,7 +6,7 @@
 
 use super::utf16;
 use crate::compound::CompoundFile;
-use crate::flow::Flow;
+use crate::flow::TextFlow;
 use crate::package::{u16_at, u32_at};
 use std::collections::HashMap;
 
@@ -54,7 +54,7 @@ fn records(bytes: &[u8]) -> impl Iterator<Item = SlideRecord<'_>> {
 }
 
 /// Reads a presentation; false if it is encrypted.
-pub(super) fn read(file: &CompoundFile<'_>, flow: &mut Flow<'_>) -> bool {
+pub(super) fn read(file: &CompoundFile<'_>, flow: &mut TextFlow<'_>) -> bool {
     let Some(stream) = file.stream("PowerPoint Document") else { return true };
     let user = file.stream("Current User").unwrap_or_default();
     if u32_at(&user, 12) == Some(0xF3D1_C4DF) {
@@ -120,7 +120,7 @@ impl<'a> SlideShow<'a> {
     }
 
     /// Reads the document: its slides and notes, links, headers. The number of slides.
-    fn document(&self, document: SlideRecord<'a>, flow: &mut Flow<'_>) -> u32 {
+    fn document(&self, document: SlideRecord<'a>, flow: &mut TextFlow<'_>) -> u32 {
         let lists: Vec<SlideRecord<'a>> = records(document.body).filter(|r| r.kind == OUTLINE).collect();
         let mut count = 0;
         for list in lists.iter().filter(|l| l.instance == 0) {
@@ -137,7 +137,7 @@ impl<'a> SlideShow<'a> {
     }
 
     /// Reads the slides of a list, each after the texts that its outline has of it.
-    fn list(&self, list: &[u8], flow: &mut Flow<'_>) -> u32 {
+    fn list(&self, list: &[u8], flow: &mut TextFlow<'_>) -> u32 {
         let mut count = 0;
         let mut current = None;
         for record in records(list) {
@@ -156,7 +156,7 @@ impl<'a> SlideShow<'a> {
         count
     }
 
-    fn slide(&self, number: Option<u32>, flow: &mut Flow<'_>) {
+    fn slide(&self, number: Option<u32>, flow: &mut TextFlow<'_>) {
         let slide = number.and_then(|n| self.object(n));
         if let Some(slide) = slide.filter(|s| matches!(s.kind, SLIDE | NOTES | MASTER)) {
             texts(slide.body, flow, 0);
@@ -164,7 +164,7 @@ impl<'a> SlideShow<'a> {
     }
 }
 
-fn texts(body: &[u8], flow: &mut Flow<'_>, depth: usize) {
+fn texts(body: &[u8], flow: &mut TextFlow<'_>, depth: usize) {
     if depth > MAX_DEPTH || flow.is_full() {
         return;
     }
@@ -173,7 +173,7 @@ fn texts(body: &[u8], flow: &mut Flow<'_>, depth: usize) {
     }
 }
 
-fn one(record: &SlideRecord<'_>, flow: &mut Flow<'_>, depth: usize) {
+fn one(record: &SlideRecord<'_>, flow: &mut TextFlow<'_>, depth: usize) {
     match record.kind {
         TEXT_CHARS => paragraphs(&utf16(record.body), flow),
         TEXT_BYTES => paragraphs(&record.body.iter().map(|&b| char::from(b)).collect::<String>(), flow),
@@ -189,13 +189,13 @@ fn one(record: &SlideRecord<'_>, flow: &mut Flow<'_>, depth: usize) {
     }
 }
 
-fn paragraphs(text: &str, flow: &mut Flow<'_>) {
+fn paragraphs(text: &str, flow: &mut TextFlow<'_>) {
     let text: String = text.chars().map(|c| if matches!(c, '\r' | '\u{B}') { '\n' } else { c }).collect();
     flow.paragraph(&text);
 }
 
 /// A link: how it is called, and where it leads.
-fn link(body: &[u8], flow: &mut Flow<'_>) {
+fn link(body: &[u8], flow: &mut TextFlow<'_>) {
     let string =
         |instance: u16| records(body).find(|r| r.kind == STRING && r.instance == instance).map(|r| utf16(r.body));
     let target = string(1).unwrap_or_default();

@@ -6,7 +6,7 @@
 
 use super::biff::{BiffRecord, BiffText, float_at, link_target, records, rk_number, short_string};
 use super::code_page;
-use crate::flow::Flow;
+use crate::flow::TextFlow;
 use crate::office::{DateSystem, NumberFormat, margin};
 use crate::package::{u16_at, u32_at};
 use encoding_rs::WINDOWS_1252;
@@ -21,7 +21,7 @@ const MAX_LINKED: usize = 100_000;
 const MAX_STRING_BYTES: usize = 64 << 20;
 
 /// Reads a workbook; false if it is encrypted.
-pub(super) fn read(stream: &[u8], flow: &mut Flow<'_>) -> bool {
+pub(super) fn read(stream: &[u8], flow: &mut TextFlow<'_>) -> bool {
     let Some(globals) = Globals::of(stream) else { return false };
     flow.found.doc.page_count = u32::try_from(globals.sheets.len()).ok().filter(|&n| n > 0);
     let mut reader = CellReader { globals: &globals, row: None, linked: HashMap::new(), awaits_string: false };
@@ -165,7 +165,7 @@ struct CellReader<'g> {
 
 impl CellReader<'_> {
     /// Reads a sheet, and the charts in it.
-    fn sheet(&mut self, stream: &[u8], start: usize, flow: &mut Flow<'_>) {
+    fn sheet(&mut self, stream: &[u8], start: usize, flow: &mut TextFlow<'_>) {
         self.row = None;
         self.linked = linked_cells(stream, start);
         let mut depth = 0;
@@ -190,7 +190,7 @@ impl CellReader<'_> {
         }
     }
 
-    fn record(&mut self, record: &BiffRecord<'_>, flow: &mut Flow<'_>) -> Option<()> {
+    fn record(&mut self, record: &BiffRecord<'_>, flow: &mut TextFlow<'_>) -> Option<()> {
         let body = record.body;
         let text = self.globals.text;
         match record.kind {
@@ -237,13 +237,13 @@ impl CellReader<'_> {
         Some(())
     }
 
-    fn number(&mut self, body: &[u8], value: f64, flow: &mut Flow<'_>) {
+    fn number(&mut self, body: &[u8], value: f64, flow: &mut TextFlow<'_>) {
         let shown = self.globals.number(value, u16_at(body, 4).unwrap_or(0));
         self.cell(body, &shown, flow);
     }
 
     /// The result of a formula: a number, or a code that says what else.
-    fn formula(&mut self, body: &[u8], at: usize, flow: &mut Flow<'_>) -> Option<()> {
+    fn formula(&mut self, body: &[u8], at: usize, flow: &mut TextFlow<'_>) -> Option<()> {
         let result = body.get(at..at + 8)?;
         if result.get(6..) != Some(&[0xFF, 0xFF]) {
             self.number(body, float_at(result, 0)?, flow);
@@ -261,13 +261,13 @@ impl CellReader<'_> {
         Some(())
     }
 
-    fn cell(&mut self, body: &[u8], shown: &str, flow: &mut Flow<'_>) {
+    fn cell(&mut self, body: &[u8], shown: &str, flow: &mut TextFlow<'_>) {
         if let (Some(row), Some(column)) = (u16_at(body, 0), u16_at(body, 2)) {
             self.write(row, column, shown, flow);
         }
     }
 
-    fn write(&mut self, row: u16, column: u16, shown: &str, flow: &mut Flow<'_>) {
+    fn write(&mut self, row: u16, column: u16, shown: &str, flow: &mut TextFlow<'_>) {
         self.awaits_string = false;
         if self.row != Some(row) {
             flow.line();

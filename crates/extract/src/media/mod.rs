@@ -9,7 +9,7 @@ mod mp4;
 mod riff;
 mod vorbis;
 
-use crate::flow::Flow;
+use crate::flow::TextFlow;
 use crate::gather::Gather;
 use crate::prose::folded_literal;
 use crate::stamp::moment;
@@ -93,7 +93,7 @@ impl MediaTags {
         found.doc.author = fold(&self.artist);
         found.doc.created = moment(&self.date).or(self.created);
         found.doc.description = self.seconds.filter(|&s| s > 0).map(|s| format!("{}:{:02} minutes", s / 60, s % 60));
-        let mut flow = Flow::new(found, 0);
+        let mut flow = TextFlow::new(found, 0);
         for text in [&self.title, &self.artist, &self.album, &self.date].into_iter().chain(&self.others) {
             flow.paragraph(text);
         }

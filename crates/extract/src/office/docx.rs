@@ -8,7 +8,7 @@ use super::OfficeReading;
 use super::fields::hyperlink;
 use super::relations::Relations;
 use super::styles::{HeadingStyles, outline};
-use crate::flow::Flow;
+use crate::flow::TextFlow;
 use crate::package::{Onward, XmlNode, XmlTag};
 
 /// How deep fields may be nested.
@@ -43,7 +43,7 @@ fn read_part(reading: &mut OfficeReading<'_, '_>, part: &str, styles: &HeadingSt
 }
 
 fn read_xml(reading: &mut OfficeReading<'_, '_>, xml: &str, relations: &Relations, styles: &HeadingStyles) {
-    let mut reader = WordReader { relations, styles, fields: Vec::new(), place: WordPlace::default(), level: None };
+    let mut reader = WordReader { relations, styles, fields: Vec::new(), place: DocxPlace::default(), level: None };
     reading.flow.line();
     reading.walk(xml, |node, flow| match node {
         XmlNode::Open(tag) => reader.open(tag, flow),
@@ -64,7 +64,7 @@ fn read_xml(reading: &mut OfficeReading<'_, '_>, xml: &str, relations: &Relation
 
 /// Whether characters are text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum WordPlace {
+enum DocxPlace {
     #[default]
     Elsewhere,
     /// In a run's text.
@@ -86,16 +86,16 @@ struct WordReader<'r> {
     relations: &'r Relations,
     styles: &'r HeadingStyles,
     fields: Vec<WordField>,
-    place: WordPlace,
+    place: DocxPlace,
     /// The level of the paragraph, until its text begins.
     level: Option<u8>,
 }
 
 impl WordReader<'_> {
-    fn open(&mut self, tag: &XmlTag<'_>, flow: &mut Flow<'_>) -> Onward {
+    fn open(&mut self, tag: &XmlTag<'_>, flow: &mut TextFlow<'_>) -> Onward {
         match tag.name() {
-            "t" => self.place = WordPlace::Text,
-            "instrText" => self.place = WordPlace::Code,
+            "t" => self.place = DocxPlace::Text,
+            "instrText" => self.place = DocxPlace::Code,
             "p" => self.level = None,
             "pStyle" => {
                 self.level = tag.attr("val").and_then(|style| self.styles.level(&style));
@@ -140,7 +140,7 @@ impl WordReader<'_> {
         Onward::Read
     }
 
-    fn begin_heading(&mut self, flow: &mut Flow<'_>) {
+    fn begin_heading(&mut self, flow: &mut TextFlow<'_>) {
         if let Some(level) = self.level {
             flow.begin_heading(level);
         }
@@ -154,21 +154,21 @@ impl WordReader<'_> {
         })
     }
 
-    fn text(&mut self, text: &str, flow: &mut Flow<'_>) {
+    fn text(&mut self, text: &str, flow: &mut TextFlow<'_>) {
         match self.place {
-            WordPlace::Text => flow.text(text),
-            WordPlace::Code => {
+            DocxPlace::Text => flow.text(text),
+            DocxPlace::Code => {
                 if let Some(field) = self.fields.last_mut().filter(|f| f.code.len() + text.len() <= MAX_CODE) {
                     field.code.push_str(text);
                 }
             }
-            WordPlace::Elsewhere => {}
+            DocxPlace::Elsewhere => {}
         }
     }
 
-    fn close(&mut self, name: &str, flow: &mut Flow<'_>) {
+    fn close(&mut self, name: &str, flow: &mut TextFlow<'_>) {
         match name {
-            "t" | "instrText" => self.place = WordPlace::Elsewhere,
+            "t" | "instrText" => self.place = DocxPlace::Elsewhere,
             "p" => {
                 flow.end_heading();
                 flow.line();
@@ -179,7 +179,7 @@ impl WordReader<'_> {
     }
 
     /// A field has a beginning, its code, a separator, its result, and an end.
-    fn field(&mut self, tag: &XmlTag<'_>, flow: &mut Flow<'_>) {
+    fn field(&mut self, tag: &XmlTag<'_>, flow: &mut TextFlow<'_>) {
         match tag.attr("fldCharType").as_deref() {
             Some("begin") if self.fields.len() < MAX_FIELDS => self.fields.push(WordField::default()),
             Some("separate") => {
@@ -201,7 +201,7 @@ impl WordReader<'_> {
     }
 
     /// Ends what a part has left open.
-    fn end(&mut self, flow: &mut Flow<'_>) {
+    fn end(&mut self, flow: &mut TextFlow<'_>) {
         for field in self.fields.drain(..) {
             if field.linked {
                 flow.end_link();
@@ -213,7 +213,7 @@ impl WordReader<'_> {
 }
 
 /// Adds a character given by its code, unless only a symbol font knows it.
-fn symbol(tag: &XmlTag<'_>, flow: &mut Flow<'_>) {
+fn symbol(tag: &XmlTag<'_>, flow: &mut TextFlow<'_>) {
     let code = tag.attr("char").and_then(|hex| u32::from_str_radix(&hex, 16).ok());
     if let Some(c) = code.and_then(char::from_u32).filter(|c| !('\u{E000}'..='\u{F8FF}').contains(c)) {
         flow.text(c.encode_utf8(&mut [0; 4]));

@@ -22,9 +22,9 @@ pub(crate) use properties::properties;
 pub(crate) use sheet::margin;
 pub(crate) use styles::heading_by_name;
 
-use crate::flow::Flow;
+use crate::flow::TextFlow;
 use crate::gather::Gather;
-use crate::package::{Onward, Package, XmlNode, walk_xml};
+use crate::package::{Onward, XmlNode, ZipPackage, walk_xml};
 use crate::{Extract, TypedContent};
 use relations::Relations;
 
@@ -44,9 +44,9 @@ impl Extract for OfficeExtractor {
     }
 
     fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {
-        let mut package = Package::open(source.bytes);
+        let mut package = ZipPackage::open(source.bytes);
         properties::read(&mut package, found);
-        let mut flow = Flow::new(found, source.bytes.len());
+        let mut flow = TextFlow::new(found, source.bytes.len());
         if let Some(main) = main_part(&mut package) {
             let mut reading = OfficeReading { package, flow, sound: true };
             match main.kind {
@@ -66,8 +66,8 @@ impl Extract for OfficeExtractor {
 
 /// A package on the way to its text.
 pub(crate) struct OfficeReading<'a, 'g> {
-    package: Package<'a>,
-    flow: Flow<'g>,
+    package: ZipPackage<'a>,
+    flow: TextFlow<'g>,
     /// Whether all XML was well-formed.
     sound: bool,
 }
@@ -79,7 +79,7 @@ impl OfficeReading<'_, '_> {
     }
 
     /// Reads an XML part, with the flow and the package at hand.
-    fn walk(&mut self, xml: &str, mut visit: impl FnMut(XmlNode<'_>, &mut Flow<'_>) -> Onward) {
+    fn walk(&mut self, xml: &str, mut visit: impl FnMut(XmlNode<'_>, &mut TextFlow<'_>) -> Onward) {
         let flow = &mut self.flow;
         self.sound &= walk_xml(xml, |node| if flow.is_full() { Onward::Stop } else { visit(node, flow) });
     }
@@ -125,7 +125,7 @@ struct MainPart {
 }
 
 /// The part with which a document begins.
-fn main_part(package: &mut Package<'_>) -> Option<MainPart> {
+fn main_part(package: &mut ZipPackage<'_>) -> Option<MainPart> {
     let named = Relations::of(package, "").of_type("officeDocument").next().map(|r| r.target.clone());
     let usual = ["word/document.xml", "xl/workbook.xml", "ppt/presentation.xml"].map(str::to_owned);
     named.into_iter().chain(usual).find_map(|name| {

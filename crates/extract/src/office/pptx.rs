@@ -7,7 +7,7 @@
 use super::OfficeReading;
 use super::relations::Relations;
 use super::xlsx::read_drawing;
-use crate::flow::Flow;
+use crate::flow::TextFlow;
 use crate::package::{Onward, XmlNode, XmlTag, walk_xml};
 use std::collections::HashSet;
 
@@ -113,7 +113,7 @@ impl<'r> SlideReader<'r> {
         Self { relations, kind, in_text: false, hidden: false, title: false, linked: false }
     }
 
-    fn open(&mut self, tag: &XmlTag<'_>, flow: &mut Flow<'_>) -> Onward {
+    fn open(&mut self, tag: &XmlTag<'_>, flow: &mut TextFlow<'_>) -> Onward {
         match tag.name() {
             "t" => self.in_text = true,
             "sp" | "graphicFrame" | "pic" | "cxnSp" => {
@@ -147,13 +147,13 @@ impl<'r> SlideReader<'r> {
     }
 
     /// A link of a run encloses its text, which follows; that of a shape stands alone.
-    fn link(&mut self, tag: &XmlTag<'_>, flow: &mut Flow<'_>) {
+    fn link(&mut self, tag: &XmlTag<'_>, flow: &mut TextFlow<'_>) {
         let Some(target) = tag.relation().and_then(|id| self.relations.address(&id)) else { return };
         flow.begin_link(target);
         self.linked = true;
     }
 
-    fn close(&mut self, name: &str, flow: &mut Flow<'_>) {
+    fn close(&mut self, name: &str, flow: &mut TextFlow<'_>) {
         match name {
             "t" => self.in_text = false,
             "r" | "fld" | "cNvPr" if self.linked => {

@@ -2,7 +2,7 @@
 
 use super::relations::Relations;
 use crate::gather::Gather;
-use crate::package::{Onward, Package, XmlNode, walk_xml};
+use crate::package::{Onward, XmlNode, ZipPackage, walk_xml};
 use crate::prose::folded_literal;
 use crate::stamp::moment;
 
@@ -10,7 +10,7 @@ use crate::stamp::moment;
 const MAX_PROPERTY: usize = 1_000;
 
 /// Reads title, author and dates, and how many pages or slides there are.
-pub(super) fn read(package: &mut Package<'_>, found: &mut Gather) {
+pub(super) fn read(package: &mut ZipPackage<'_>, found: &mut Gather) {
     let relations = Relations::of(package, "");
     let named =
         |kind: &str, usual: &str| relations.of_type(kind).next().map_or_else(|| usual.to_owned(), |r| r.target.clone());

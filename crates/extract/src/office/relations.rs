@@ -3,7 +3,7 @@
 //! `word/document.xml` has its relationships in `word/_rels/document.xml.rels`: an id, a type and
 //! a target, which is another part or, if it is external, an address (ECMA-376-2, 6.5).
 
-use crate::package::{Onward, Package, XmlNode, resolve, walk_xml};
+use crate::package::{Onward, XmlNode, ZipPackage, resolve, walk_xml};
 use std::collections::HashMap;
 
 /// Maximum number of relationships of a part.
@@ -29,7 +29,7 @@ pub(super) struct Relations {
 
 impl Relations {
     /// The relationships of a part; of the package itself if it is unnamed.
-    pub(super) fn of(package: &mut Package<'_>, part: &str) -> Self {
+    pub(super) fn of(package: &mut ZipPackage<'_>, part: &str) -> Self {
         let (folder, file) = part.rsplit_once('/').unwrap_or(("", part));
         let name = if folder.is_empty() { format!("_rels/{file}.rels") } else { format!("{folder}/_rels/{file}.rels") };
         let mut relations = Self::default();

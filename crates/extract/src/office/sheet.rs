@@ -7,7 +7,7 @@
 use super::OfficeReading;
 use super::relations::Relations;
 use super::xlsx::Workbook;
-use crate::flow::Flow;
+use crate::flow::TextFlow;
 use crate::package::{Onward, XmlNode, XmlTag, walk_xml};
 use std::collections::HashMap;
 
@@ -140,7 +140,7 @@ impl<'w> SheetReader<'w> {
         }
     }
 
-    fn close(&mut self, name: &str, flow: &mut Flow<'_>) {
+    fn close(&mut self, name: &str, flow: &mut TextFlow<'_>) {
         match name {
             "v" | "t" | "f" => self.place = SheetPlace::Elsewhere,
             "c" => self.cell(flow),
@@ -153,7 +153,7 @@ impl<'w> SheetReader<'w> {
         }
     }
 
-    fn cell(&mut self, flow: &mut Flow<'_>) {
+    fn cell(&mut self, flow: &mut TextFlow<'_>) {
         let cell = if self.linked.is_empty() { None } else { self.linked.remove(&self.reference) };
         let target = cell.map(|c| c.target).or_else(|| formula_link(&self.formula));
         if let Some(target) = &target {

@@ -19,7 +19,7 @@ const END_ZONE: usize = END + (64 << 10);
 
 /// An entry of a zip file.
 #[derive(Clone, Debug)]
-pub(crate) struct ZipEntry<'a> {
+pub(crate) struct PackedEntry<'a> {
     /// Its path, separated by slashes.
     pub(crate) name: Cow<'a, str>,
     /// Its size unpacked, as claimed.
@@ -34,7 +34,7 @@ pub(crate) struct ZipEntry<'a> {
 }
 
 /// The entries, and whether they come from a directory that is whole.
-pub(super) fn entries(bytes: &[u8]) -> (Vec<ZipEntry<'_>>, bool) {
+pub(super) fn entries(bytes: &[u8]) -> (Vec<PackedEntry<'_>>, bool) {
     let central = from_directory(bytes).unwrap_or_default();
     if central.is_empty() { (from_headers(bytes), is_empty(bytes)) } else { (central, true) }
 }
@@ -45,7 +45,7 @@ fn is_empty(bytes: &[u8]) -> bool {
 }
 
 /// The packed content of an entry, as far as it is there.
-pub(super) fn content<'a>(bytes: &'a [u8], entry: &ZipEntry<'_>) -> Option<&'a [u8]> {
+pub(super) fn content<'a>(bytes: &'a [u8], entry: &PackedEntry<'_>) -> Option<&'a [u8]> {
     let header = bytes.get(entry.offset..)?;
     if !header.starts_with(b"PK\x03\x04") {
         return None;
@@ -56,7 +56,7 @@ pub(super) fn content<'a>(bytes: &'a [u8], entry: &ZipEntry<'_>) -> Option<&'a [
     Some(rest.get(..packed).unwrap_or(rest))
 }
 
-fn from_directory(bytes: &[u8]) -> Option<Vec<ZipEntry<'_>>> {
+fn from_directory(bytes: &[u8]) -> Option<Vec<PackedEntry<'_>>> {
     let zone = bytes.len().saturating_sub(END_ZONE);
     let end = zone + memmem::rfind(bytes.get(zone..)?, b"PK\x05\x06")?;
     let record = bytes.get(end..)?;
@@ -89,7 +89,7 @@ fn large(bytes: &[u8], end: usize) -> Option<(u64, u64, usize)> {
 }
 
 /// An entry of the directory, and its length there.
-fn central(header: &[u8], shift: usize) -> Option<(ZipEntry<'_>, usize)> {
+fn central(header: &[u8], shift: usize) -> Option<(PackedEntry<'_>, usize)> {
     let [name_len, extra_len, comment_len] = [u16_at(header, 28)?, u16_at(header, 30)?, u16_at(header, 32)?];
     let name_end = CENTRAL + usize::from(name_len);
     let extra_end = name_end + usize::from(extra_len);
@@ -100,7 +100,7 @@ fn central(header: &[u8], shift: usize) -> Option<(ZipEntry<'_>, usize)> {
         Some(if value == u32::MAX { wide.next().unwrap_or(u64::MAX) } else { u64::from(value) })
     };
     let (size, packed, offset) = (field(24)?, field(20)?, field(42)?);
-    let entry = ZipEntry {
+    let entry = PackedEntry {
         name: name(header.get(CENTRAL..name_end)?),
         size,
         method: u16_at(header, 10)?,
@@ -125,7 +125,7 @@ fn large_fields(mut extra: &[u8]) -> impl Iterator<Item = u64> + '_ {
 }
 
 /// The entries by the headers before each of them.
-fn from_headers(bytes: &[u8]) -> Vec<ZipEntry<'_>> {
+fn from_headers(bytes: &[u8]) -> Vec<PackedEntry<'_>> {
     let finder = memmem::Finder::new(b"PK\x03\x04");
     let mut entries = Vec::new();
     let mut at = 0;
@@ -146,10 +146,10 @@ fn from_headers(bytes: &[u8]) -> Vec<ZipEntry<'_>> {
     entries
 }
 
-fn local(bytes: &[u8], offset: usize) -> Option<(ZipEntry<'_>, usize)> {
+fn local(bytes: &[u8], offset: usize) -> Option<(PackedEntry<'_>, usize)> {
     let header = bytes.get(offset..)?;
     let name_end = LOCAL + usize::from(u16_at(header, 26)?);
-    let entry = ZipEntry {
+    let entry = PackedEntry {
         name: name(header.get(LOCAL..name_end)?),
         size: u64::from(u32_at(header, 22)?),
         method: u16_at(header, 8)?,

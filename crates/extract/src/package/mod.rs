@@ -1,6 +1,6 @@
 //! What is inside a zip file?
 //!
-//! OOXML, OpenDocument and EPUB are zip files of XML parts. A [`Package`] finds the parts by name,
+//! OOXML, OpenDocument and EPUB are zip files of XML parts. A [`ZipPackage`] finds the parts by name,
 //! in a damaged file as far as there are any, and unpacks them within the limits that hold for a
 //! whole document: what a bomb costs is bounded before it is opened. Names of parts are compared
 //! without regard to case, as OPC asks (ECMA-376-2, 6.2.2).
@@ -9,7 +9,7 @@ mod directory;
 mod names;
 mod part;
 
-pub(crate) use directory::ZipEntry;
+pub(crate) use directory::PackedEntry;
 pub(crate) use directory::{u16_at, u32_at};
 pub(crate) use part::{Onward, XmlNode, XmlTag, decode_xml, walk_xml};
 
@@ -29,9 +29,9 @@ const FREE: usize = 1 << 20;
 
 /// A zip file.
 #[derive(Debug)]
-pub(crate) struct Package<'a> {
+pub(crate) struct ZipPackage<'a> {
     bytes: &'a [u8],
-    entries: Vec<ZipEntry<'a>>,
+    entries: Vec<PackedEntry<'a>>,
     /// The entries by their names in lower case.
     by_name: HashMap<String, usize>,
     /// What has been unpacked so far.
@@ -44,7 +44,7 @@ pub(crate) struct Package<'a> {
     encrypted: bool,
 }
 
-impl<'a> Package<'a> {
+impl<'a> ZipPackage<'a> {
     /// Opens a zip file. A file without any entry is as good as an empty one.
     pub(crate) fn open(bytes: &'a [u8]) -> Self {
         let (entries, whole) = directory::entries(bytes);
@@ -56,7 +56,7 @@ impl<'a> Package<'a> {
     }
 
     /// Its entries in the order of its directory.
-    pub(crate) fn entries(&self) -> &[ZipEntry<'a>] {
+    pub(crate) fn entries(&self) -> &[PackedEntry<'a>] {
         &self.entries
     }
 
@@ -167,7 +167,7 @@ pub(crate) mod tests {
     #[test]
     fn parts_are_found_whatever_their_case() {
         let bytes = zipped(&[("mimetype", b"x/y"), ("Word/Document.xml", b"<a/>")]);
-        let mut package = Package::open(&bytes);
+        let mut package = ZipPackage::open(&bytes);
         assert_eq!(package.read("mimetype").as_deref(), Some(&b"x/y"[..]));
         assert_eq!(package.xml("/word/document.XML").as_deref(), Some("<a/>"));
         assert!(!package.has("other") && package.read("other").is_none());
@@ -177,7 +177,7 @@ pub(crate) mod tests {
     fn what_is_left_of_a_broken_file_is_read() {
         let long: String = (0..20_000).map(|n| format!("<p>{n}</p>")).collect();
         let bytes = zipped(&[("a.xml", b"<a/>"), ("b.xml", long.as_bytes())]);
-        let mut package = Package::open(&bytes[..bytes.len() / 2]);
+        let mut package = ZipPackage::open(&bytes[..bytes.len() / 2]);
         assert_eq!(package.xml("a.xml").as_deref(), Some("<a/>"));
         let rest = package.xml("b.xml").expect("its beginning");
         assert!(rest.len() > 1_000 && long.starts_with(&rest));
@@ -189,7 +189,7 @@ pub(crate) mod tests {
     #[test]
     fn a_bomb_costs_no_more_than_a_part_may() {
         let bytes = zipped(&[("a", &vec![b' '; 40 << 20]), ("b", &vec![0; 40 << 20])]);
-        let mut package = Package::open(&bytes);
+        let mut package = ZipPackage::open(&bytes);
         assert!(package.read("a").expect("its beginning").len() <= MAX_PART);
         for _ in 0..100 {
             package.read("b");

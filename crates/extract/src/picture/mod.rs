@@ -7,7 +7,7 @@ mod exif;
 mod size;
 mod xmp;
 
-use crate::flow::Flow;
+use crate::flow::TextFlow;
 use crate::gather::Gather;
 use crate::prose::folded_literal;
 use crate::{Extract, TypedContent};
@@ -60,7 +60,7 @@ impl PictureFacts {
         let fold = |text: Option<String>| text.map(|t| folded_literal(&t, MAX_FIELD)).filter(|t| !t.is_empty());
         let [title, description, author] = [self.title, self.description, self.author].map(fold);
         let others = [self.copyright, self.comment].map(fold);
-        let mut flow = Flow::new(found, 0);
+        let mut flow = TextFlow::new(found, 0);
         for text in [&title, &description, &author].into_iter().chain(&others).flatten() {
             flow.paragraph(text);
         }

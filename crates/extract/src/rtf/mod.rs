@@ -4,10 +4,11 @@
 //! destination, whose text belongs elsewhere: to the font table, the properties, the code of a
 //! field. Those that are not known and marked with `\*` are skipped, as the specification asks.
 
+mod fonts;
 mod reader;
 mod tokens;
 
-use crate::flow::Flow;
+use crate::flow::TextFlow;
 use crate::gather::Gather;
 use crate::{Extract, TypedContent};
 use reader::RtfReader;
@@ -27,7 +28,7 @@ impl Extract for RtfExtractor {
 
     fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {
         found.doc.mime = "application/rtf".to_owned();
-        let mut flow = Flow::new(found, source.bytes.len() / 2);
+        let mut flow = TextFlow::new(found, source.bytes.len() / 2);
         RtfReader::new(source.bytes).run(&mut flow);
         flow.finish();
     }

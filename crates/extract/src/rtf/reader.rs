@@ -1,7 +1,8 @@
 //! What do the tokens of a rich text mean?
 
+use super::fonts::page_of_charset;
 use super::tokens::{RtfToken, RtfTokens};
-use crate::flow::Flow;
+use crate::flow::TextFlow;
 use crate::legacy::code_page;
 use crate::office::{heading_by_name, hyperlink};
 use crate::prose::folded_literal;
@@ -109,7 +110,7 @@ impl<'a> RtfReader<'a> {
         }
     }
 
-    pub(super) fn run(mut self, flow: &mut Flow<'_>) {
+    pub(super) fn run(mut self, flow: &mut TextFlow<'_>) {
         while let Some(token) = self.tokens.next() {
             match token {
                 RtfToken::Byte(byte) => self.byte(byte, flow),
@@ -125,7 +126,7 @@ impl<'a> RtfReader<'a> {
         self.flush(flow);
     }
 
-    fn byte(&mut self, byte: u8, flow: &mut Flow<'_>) {
+    fn byte(&mut self, byte: u8, flow: &mut TextFlow<'_>) {
         if self.skip > 0 {
             self.skip -= 1;
         } else if self.group.place != RtfPlace::Skipped {
@@ -137,7 +138,7 @@ impl<'a> RtfReader<'a> {
     }
 
     /// Decodes the bytes of text so far.
-    fn flush(&mut self, flow: &mut Flow<'_>) {
+    fn flush(&mut self, flow: &mut TextFlow<'_>) {
         if !self.bytes.is_empty() {
             let bytes = std::mem::take(&mut self.bytes);
             let text = self.group.encoding.decode_without_bom_handling(&bytes).0;
@@ -147,7 +148,7 @@ impl<'a> RtfReader<'a> {
         }
     }
 
-    fn put(&mut self, text: &str, flow: &mut Flow<'_>) {
+    fn put(&mut self, text: &str, flow: &mut TextFlow<'_>) {
         match self.group.place {
             RtfPlace::Text => {
                 if !self.in_heading
@@ -180,7 +181,7 @@ impl<'a> RtfReader<'a> {
         }
     }
 
-    fn open(&mut self, flow: &mut Flow<'_>) {
+    fn open(&mut self, flow: &mut TextFlow<'_>) {
         self.flush(flow);
         self.skip = 0;
         if self.outer.len() >= MAX_DEPTH {
@@ -191,7 +192,7 @@ impl<'a> RtfReader<'a> {
         self.group = RtfGroup { field: false, linked: false, optional: false, apart: false, ..self.group };
     }
 
-    fn close(&mut self, flow: &mut Flow<'_>) {
+    fn close(&mut self, flow: &mut TextFlow<'_>) {
         self.flush(flow);
         self.skip = 0;
         if self.deeper > 0 {
@@ -220,7 +221,7 @@ impl<'a> RtfReader<'a> {
     }
 
     /// Keeps what a destination held.
-    fn end_of_place(&mut self, flow: &mut Flow<'_>) {
+    fn end_of_place(&mut self, flow: &mut TextFlow<'_>) {
         let place = self.group.place;
         let value = || Some(folded_literal(&self.aside, MAX_PROPERTY)).filter(|v| !v.is_empty());
         let doc = &mut flow.found.doc;
@@ -238,7 +239,7 @@ impl<'a> RtfReader<'a> {
         self.aside.clear();
     }
 
-    fn symbol(&mut self, symbol: u8, flow: &mut Flow<'_>) {
+    fn symbol(&mut self, symbol: u8, flow: &mut TextFlow<'_>) {
         if symbol == b'*' {
             self.group.optional = true;
         } else if self.skip > 0 {
@@ -254,7 +255,7 @@ impl<'a> RtfReader<'a> {
         }
     }
 
-    fn word(&mut self, name: &str, number: Option<i32>, flow: &mut Flow<'_>) {
+    fn word(&mut self, name: &str, number: Option<i32>, flow: &mut TextFlow<'_>) {
         if name == "u" {
             return self.unicode(number.unwrap_or(0), flow);
         }
@@ -281,7 +282,7 @@ impl<'a> RtfReader<'a> {
         }
     }
 
-    fn unicode(&mut self, number: i32, flow: &mut Flow<'_>) {
+    fn unicode(&mut self, number: i32, flow: &mut TextFlow<'_>) {
         self.flush(flow);
         self.skip = self.group.fallback;
         // Numbers above 32,767 are written as negative ones.
@@ -296,7 +297,7 @@ impl<'a> RtfReader<'a> {
     }
 
     /// A word that says where the text of its group belongs.
-    fn destination(&mut self, name: &str, flow: &mut Flow<'_>) -> bool {
+    fn destination(&mut self, name: &str, flow: &mut TextFlow<'_>) -> bool {
         let place = match name {
             "fonttbl" => RtfPlace::Fonts,
             "stylesheet" => RtfPlace::Styles,
@@ -387,7 +388,7 @@ impl<'a> RtfReader<'a> {
     }
 
     /// A word that stands for a character.
-    fn character(&mut self, name: &str, flow: &mut Flow<'_>) -> bool {
+    fn character(&mut self, name: &str, flow: &mut TextFlow<'_>) -> bool {
         let text = match name {
             "par" | "line" | "sect" | "page" | "cell" | "nestcell" | "row" | "nestrow" | "column" => {
                 if self.group.place == RtfPlace::Text {
@@ -411,26 +412,4 @@ impl<'a> RtfReader<'a> {
         self.put(text, flow);
         true
     }
-}
-
-/// The code page of a font's character set.
-fn page_of_charset(charset: i32) -> Option<u32> {
-    Some(match charset {
-        0 => 1252,
-        77 => 10_000,
-        128 => 932,
-        129 => 949,
-        134 => 936,
-        136 => 950,
-        161 => 1253,
-        162 => 1254,
-        163 => 1258,
-        177 => 1255,
-        178 => 1256,
-        186 => 1257,
-        204 => 1251,
-        222 => 874,
-        238 => 1250,
-        _ => return None,
-    })
 }

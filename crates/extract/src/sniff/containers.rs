@@ -5,7 +5,7 @@
 //! by its names; a compound file by the streams in its root directory.
 
 use crate::compound::CompoundFile;
-use crate::package::Package;
+use crate::package::ZipPackage;
 use memchr::memmem;
 use std::borrow::Cow;
 
@@ -80,7 +80,7 @@ pub(super) fn refine<'a>(bytes: &[u8], start: &[u8], mime: Cow<'a, str>) -> Cow<
 }
 
 fn zipped(bytes: &[u8]) -> Option<Cow<'static, str>> {
-    let mut package = Package::open(bytes);
+    let mut package = ZipPackage::open(bytes);
     if let Some(said) = package.read("mimetype").and_then(|m| media_type(&m)) {
         return Some(said.into());
     }

@@ -1,6 +1,6 @@
 //! Where do the actions of a film lead?
 
-use crate::flow::Flow;
+use crate::flow::TextFlow;
 use crate::gather::has_scheme;
 use crate::package::u16_at;
 use crate::text::urls;
@@ -11,7 +11,7 @@ const CONSTANTS: u8 = 0x88;
 const PUSH: u8 = 0x96;
 
 /// Reads the actions of a frame: those that open an address, and the strings of the others.
-pub(super) fn read(mut actions: &[u8], flow: &mut Flow<'_>) {
+pub(super) fn read(mut actions: &[u8], flow: &mut TextFlow<'_>) {
     while let Some((&code, rest)) = actions.split_first() {
         if code < 0x80 {
             actions = rest;
@@ -30,7 +30,7 @@ pub(super) fn read(mut actions: &[u8], flow: &mut Flow<'_>) {
     }
 }
 
-fn open(body: &[u8], flow: &mut Flow<'_>) {
+fn open(body: &[u8], flow: &mut TextFlow<'_>) {
     let target = String::from_utf8_lossy(body.split(|&b| b == 0).next().unwrap_or(&[])).into_owned();
     // Commands to the player look like addresses.
     if !has_scheme(&target, "fscommand") && !has_scheme(&target, "javascript") {
@@ -39,7 +39,7 @@ fn open(body: &[u8], flow: &mut Flow<'_>) {
 }
 
 /// Adds the addresses among strings that end with zeros.
-fn strings(body: &[u8], flow: &mut Flow<'_>) {
+fn strings(body: &[u8], flow: &mut TextFlow<'_>) {
     for bytes in body.split(|&b| b == 0) {
         // A pushed string has a byte for its type before it.
         let text = String::from_utf8_lossy(bytes);
@@ -47,7 +47,7 @@ fn strings(body: &[u8], flow: &mut Flow<'_>) {
     }
 }
 
-fn address(text: &str, flow: &mut Flow<'_>) {
+fn address(text: &str, flow: &mut TextFlow<'_>) {
     urls(text, |target, _| {
         flow.found.link(LinkKind::Document, target, 0);
     });
@@ -55,7 +55,7 @@ fn address(text: &str, flow: &mut Flow<'_>) {
 
 /// Adds the addresses among the constants of a script of ActionScript 3: integers, numbers, then
 /// strings with their lengths.
-pub(super) fn constants(code: &[u8], flow: &mut Flow<'_>) -> Option<()> {
+pub(super) fn constants(code: &[u8], flow: &mut TextFlow<'_>) -> Option<()> {
     let mut rest = code.get(4..)?;
     for _ in 0..2 {
         for _ in 1..number(&mut rest)? {

@@ -6,7 +6,7 @@
 mod actions;
 mod unpack;
 
-use crate::flow::Flow;
+use crate::flow::TextFlow;
 use crate::gather::Gather;
 use crate::mail::write_page;
 use crate::office::properties;
@@ -34,7 +34,7 @@ impl Extract for FlashExtractor {
     }
 
     fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {
-        let mut flow = Flow::new(found, 0);
+        let mut flow = TextFlow::new(found, 0);
         let body = unpack::body(source.bytes, flow.found);
         if let Some(tags) = rectangle(&body).and_then(|len| body.get(len + 4..)) {
             let mut left = MAX_TAGS;
@@ -51,7 +51,7 @@ fn rectangle(bytes: &[u8]) -> Option<usize> {
 }
 
 /// Reads the tags of a film, or of a sprite in one.
-fn read(mut tags: &[u8], flow: &mut Flow<'_>, left: &mut usize, depth: usize) {
+fn read(mut tags: &[u8], flow: &mut TextFlow<'_>, left: &mut usize, depth: usize) {
     while let Some(head) = u16_at(tags, 0).filter(|_| *left > 0 && !flow.is_full()) {
         *left -= 1;
         let (code, short) = (head >> 6, usize::from(head & 0x3F));
@@ -69,7 +69,7 @@ fn read(mut tags: &[u8], flow: &mut Flow<'_>, left: &mut usize, depth: usize) {
     }
 }
 
-fn tag(code: u16, body: &[u8], flow: &mut Flow<'_>, (left, depth): (&mut usize, usize)) {
+fn tag(code: u16, body: &[u8], flow: &mut TextFlow<'_>, (left, depth): (&mut usize, usize)) {
     match code {
         12 => actions::read(body, flow),
         59 => actions::read(body.get(2..).unwrap_or(&[]), flow),
@@ -93,7 +93,7 @@ fn tag(code: u16, body: &[u8], flow: &mut Flow<'_>, (left, depth): (&mut usize, 
 }
 
 /// Adds the whole addresses among any bytes.
-fn addresses(bytes: &[u8], flow: &mut Flow<'_>) {
+fn addresses(bytes: &[u8], flow: &mut TextFlow<'_>) {
     let text: String = bytes.iter().map(|&b| if (b' '..0x7F).contains(&b) { char::from(b) } else { '\n' }).collect();
     urls(&text, |target, _| {
         flow.found.link(LinkKind::Document, target, 0);
@@ -101,7 +101,7 @@ fn addresses(bytes: &[u8], flow: &mut Flow<'_>) {
 }
 
 /// The initial text of a text field, which may be HTML.
-fn text_field(body: &[u8], flow: &mut Flow<'_>) -> Option<()> {
+fn text_field(body: &[u8], flow: &mut TextFlow<'_>) -> Option<()> {
     let at = 2 + rectangle(body.get(2..)?)?;
     let (first, second) = (*body.get(at)?, *body.get(at + 1)?);
     let mut rest = body.get(at + 2..)?;
