@@ -92,6 +92,7 @@ fn write(message: &Message<'_>, flow: &mut TextFlow<'_>, depth: usize) {
         match &part.body {
             PartType::Message(message) if depth < MAX_DEPTH => write(message, flow, depth + 1),
             PartType::Text(text) if part.attachment_name().is_none() => flow.paragraph(text),
+            PartType::Html(page) if part.attachment_name().is_none() => write_page(page, flow),
             _ => {}
         }
     }

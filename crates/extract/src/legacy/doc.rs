@@ -5,11 +5,12 @@
 //! the body follow footnotes, headers, comments, endnotes and text boxes, so that reading all
 //! pieces reads all of these. Fields stand in the text with their codes.
 
+use super::code_page;
 use crate::compound::CompoundFile;
 use crate::flow::TextFlow;
 use crate::office::hyperlink;
 use crate::package::{u16_at, u32_at};
-use encoding_rs::WINDOWS_1252;
+use encoding_rs::{Encoding, WINDOWS_1252};
 
 /// Maximum number of pieces.
 const MAX_PIECES: usize = 1_000_000;
@@ -80,6 +81,29 @@ fn pieces(stream: &[u8], table: &[u8]) -> Option<Vec<WordPiece>> {
     Some((0..count).map_while(piece).collect())
 }
 
+/// The encoding of texts in a language, by its number in Windows.
+fn encoding_of(language: u16) -> &'static Encoding {
+    let page = match language & 0x3FF {
+        0x02 | 0x19 | 0x22 | 0x23 | 0x2F => 1251,
+        0x05 | 0x0E | 0x15 | 0x18 | 0x1B | 0x1C | 0x24 => 1250,
+        // Croatian and Serbian, which is Cyrillic in one of its forms.
+        0x1A if language == 0x0C1A => 1251,
+        0x1A => 1250,
+        0x08 => 1253,
+        0x1F => 1254,
+        0x0D => 1255,
+        0x01 => 1256,
+        0x25..=0x27 => 1257,
+        0x11 => 932,
+        0x12 => 949,
+        0x04 if language == 0x0804 => 936,
+        0x04 => 950,
+        0x1E => 874,
+        _ => 1252,
+    };
+    code_page(page).unwrap_or(WINDOWS_1252)
+}
+
 #[derive(Default)]
 struct WordText {
     /// The codes of the open fields, and whether their results are links.
@@ -115,7 +139,8 @@ impl WordText {
         let (Some(start), Some(end)) = (u32_at(stream, 0x18), u32_at(stream, 0x1C)) else { return };
         let rest = stream.get(start as usize..).unwrap_or(&[]);
         let bytes = rest.get(..end.saturating_sub(start) as usize).unwrap_or(rest);
-        self.characters(&WINDOWS_1252.decode_without_bom_handling(bytes).0, flow);
+        let encoding = u16_at(stream, 6).map_or(WINDOWS_1252, encoding_of);
+        self.characters(&encoding.decode_without_bom_handling(bytes).0, flow);
     }
 
     fn characters(&mut self, text: &str, flow: &mut TextFlow<'_>) {

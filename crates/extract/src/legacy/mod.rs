@@ -1,7 +1,8 @@
 //! What do documents of Word, Excel and PowerPoint before 2007 say?
 //!
-//! Binary formats in a compound file, each read by hand: what they hold is a matter of a few records,
-//! and every number in them is a claim (decision 0055). Properties come from the same place for all.
+//! Binary formats in a compound file, each read by hand: what they hold is a matter of a few
+//! records, and every number in them is a claim (decision 55). Properties come from the same place
+//! for all.
 
 mod biff;
 mod doc;

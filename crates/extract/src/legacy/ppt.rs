@@ -22,6 +22,8 @@ const STRING: u16 = 4026;
 const LINK: u16 = 4055;
 const HEADERS: u16 = 4057;
 const EDIT: u16 = 4085;
+/// Records of later versions, among them comments.
+const TAGGED: u16 = 5003;
 const DIRECTORY: u16 = 6002;
 const COMMENT: u16 = 12_000;
 
@@ -184,7 +186,7 @@ fn one(record: &SlideRecord<'_>, flow: &mut TextFlow<'_>, depth: usize) {
                 flow.paragraph(&utf16(part.body));
             }
         }
-        _ if record.is_container => texts(record.body, flow, depth + 1),
+        _ if record.is_container || record.kind == TAGGED => texts(record.body, flow, depth + 1),
         _ => {}
     }
 }

@@ -45,6 +45,10 @@ struct DigitFormat {
     exponent: Option<usize>,
     /// Digits of the denominator, for a fraction.
     fraction: Option<usize>,
+    /// Places for digits with characters between them, as in a telephone number; empty if there
+    /// are none.
+    pattern: String,
+    places: usize,
 }
 
 impl NumberFormat {
@@ -234,8 +238,15 @@ impl FormatSection {
                     if c == '0' {
                         digits.kept = digits.decimals;
                     }
-                } else if c == '0' {
-                    digits.whole = (digits.whole + 1).min(MAX_DECIMALS);
+                } else {
+                    digits.places += 1;
+                    if !self.after.is_empty() {
+                        // What stood behind the digits so far stands between them.
+                        let before = digits.places - 1 - digits.pattern.matches('0').count();
+                        digits.pattern.push_str(&"0".repeat(before));
+                        digits.pattern.extend(self.after.drain(..).filter(|c| !c.is_ascii_digit()));
+                    }
+                    digits.whole = (digits.whole + usize::from(c == '0')).min(MAX_DECIMALS);
                 }
             }
         }
@@ -259,10 +270,29 @@ impl DigitFormat {
         let decimals = trimmed(decimals, self.kept);
         let whole = if whole == "0" && self.whole == 0 && !decimals.is_empty() { "" } else { whole };
         let mut whole = format!("{whole:0>width$}", width = self.whole);
-        if self.grouped {
+        if !self.pattern.is_empty() {
+            whole = self.patterned(&whole);
+        } else if self.grouped {
             whole = grouped(&whole);
         }
         if decimals.is_empty() { whole } else { format!("{whole}.{decimals}") }
+    }
+
+    /// Digits in their places, from the last one on.
+    fn patterned(&self, digits: &str) -> String {
+        let rest = self.places - self.pattern.matches('0').count();
+        let pattern = format!("{}{}", self.pattern, "0".repeat(rest));
+        let mut digits = digits.chars().rev().peekable();
+        let mut out: Vec<char> = Vec::new();
+        for place in pattern.chars().rev() {
+            match place {
+                '0' => out.extend(digits.next()),
+                between if digits.peek().is_some() => out.push(between),
+                _ => {}
+            }
+        }
+        out.extend(digits);
+        out.into_iter().rev().collect()
     }
 
     fn scientific(&self, value: f64, digits: usize) -> String {
@@ -367,6 +397,9 @@ mod tests {
         check("0.00;[Red]-0.00", -1.5, "-1.50");
         check("0", -0.2, "0");
         check("0", 2.5, "3");
+        check("000-00-0000", 12_345_678.0, "012-34-5678");
+        check("#####\\-#####", 4_227_200_558.0, "42272-00558");
+        check("#-##", 1.0, "1");
         check("@", 12.0, "12");
         check("\"only text\"", 12.0, "only text");
         check("General\" kg\"", 12.5, "12.5 kg");
