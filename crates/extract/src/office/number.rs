@@ -184,7 +184,7 @@ fn section(code: &str) -> FormatSection {
                 section.digits.scale += 2;
                 section.literal("%", state.seen);
             }
-            '@' => section.shows |= false,
+            '@' => {}
             c => section.literal(c.encode_utf8(&mut [0; 4]), state.seen),
         }
     }

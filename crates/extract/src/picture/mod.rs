@@ -121,8 +121,8 @@ fn png(bytes: &[u8], facts: &mut PictureFacts) {
         let body = body.get(..len).unwrap_or(body);
         match name {
             b"eXIf" => exif::read(body, facts),
-            b"tEXt" => comment(body, None, facts),
-            b"iTXt" => comment(body, Some(()), facts),
+            b"tEXt" => comment(body, false, facts),
+            b"iTXt" => comment(body, true, facts),
             b"IEND" => return,
             _ => {}
         }
@@ -131,10 +131,10 @@ fn png(bytes: &[u8], facts: &mut PictureFacts) {
 }
 
 /// A comment with its keyword; an international one has flags and a language in between.
-fn comment(body: &[u8], international: Option<()>, facts: &mut PictureFacts) {
+fn comment(body: &[u8], is_international: bool, facts: &mut PictureFacts) {
     let Some(end) = memchr::memchr(0, body) else { return };
     let (key, mut text) = (body.get(..end).unwrap_or(&[]), body.get(end + 1..).unwrap_or(&[]));
-    if international.is_some() {
+    if is_international {
         if text.first() != Some(&0) {
             return;
         }
