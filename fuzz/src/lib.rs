@@ -18,6 +18,7 @@ mod document;
 mod ftp_listing;
 mod html;
 mod linear;
+mod office;
 mod reading;
 mod response;
 mod robots;
@@ -35,6 +36,7 @@ pub use document::{css, page, pdf, script, text, xml};
 pub use ftp_listing::ftp_listing;
 pub use html::html;
 pub use linear::linear;
+pub use office::{binary, package};
 pub use reading::{main_content, markdown};
 pub use response::{archive, coding, response};
 pub use robots::robots;
@@ -55,6 +57,7 @@ pub type FuzzTarget = (&'static str, fn(&[u8]));
 pub const TARGETS: &[FuzzTarget] = &[
     ("archive", archive),
     ("attributes", attributes),
+    ("binary", binary),
     ("charset", charset),
     ("coding", coding),
     ("compare", compare),
@@ -67,6 +70,7 @@ pub const TARGETS: &[FuzzTarget] = &[
     ("linear", linear),
     ("main_content", main_content),
     ("markdown", markdown),
+    ("package", package),
     ("page", page),
     ("pdf", pdf),
     ("response", response),

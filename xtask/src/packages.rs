@@ -44,6 +44,13 @@ pub(crate) const FOR_TESTS: &[Package] = &[
         "the server that tests/postgres.rs exports to",
         Probe::Runs("sh", &["-c", "ls /usr/lib/postgresql/*/bin/initdb"]),
     ),
+    (
+        "libreoffice-writer-nogui",
+        "makes the texts that tests/office_documents.rs reads",
+        Probe::File("/usr/lib/libreoffice/program/libswlo.so"),
+    ),
+    ("libreoffice-calc-nogui", "makes its sheets", Probe::File("/usr/lib/libreoffice/program/libsclo.so")),
+    ("libreoffice-impress-nogui", "makes its slides", Probe::File("/usr/lib/libreoffice/program/libsdlo.so")),
 ];
 
 /// What the bench needs in addition.

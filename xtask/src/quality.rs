@@ -5,10 +5,11 @@
 //! it belongs to, in a release build: the time a page takes is one of the figures. `markdown`: what
 //! survives of a page, over two real documentations and the same material. `documents`: what is
 //! read of PDFs and the like, over real ones. `search`: whether the page that answers is found, over
-//! the documentations.
+//! the documentations. `office`: documents that are neither pages nor PDF, against Tika.
 
 mod documents;
 mod markdown;
+mod office;
 mod search;
 
 use crate::steps::{cargo, root, step};
@@ -16,7 +17,7 @@ use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 
 /// What can be measured.
-const PARTS: &[&str] = &["main", "markdown", "documents", "search"];
+const PARTS: &[&str] = &["main", "markdown", "documents", "search", "office"];
 
 /// Where the corpus is, beside the project or further up.
 const PLACES: &[&str] = &["../shared/corpus", "../../shared/corpus"];
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             ("--only", Some(parts)) => wish.only = parts.split(',').map(str::to_owned).collect(),
             _ => {
                 bail!(
-                    "unknown argument {arg}; known are --only main,markdown,documents,search --corpus PATH --worst N --learn --shipped"
+                    "unknown argument {arg}; known are --only main,markdown,documents,search,office --corpus PATH --worst N --learn --shipped"
                 )
             }
         }
@@ -60,6 +61,13 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     if wish.wants("search") {
         step("search", search::run)?;
+    }
+    // Only where it is asked for: it takes Java and a judge that nothing else needs.
+    if wish.only.iter().any(|part| part == "office") {
+        let Some(corpus) = wish.corpus.clone().or_else(|| found(&root())) else {
+            bail!("no documents: give --corpus PATH, a directory with documents/");
+        };
+        step("office documents", || office::run(&corpus))?;
     }
     Ok(())
 }

@@ -6,34 +6,49 @@
 //!
 //! A format is one file with one `Extract` implementation and one line in `EXTRACTORS`.
 
+mod archive;
 mod around;
 mod bytewise;
 mod charset;
+mod compound;
 mod css;
 mod directives;
 mod entity;
+mod epub;
 mod facts;
 mod feed;
 mod fill;
+mod flow;
 mod gather;
 mod gist;
 mod gzip;
 mod headers;
 mod html;
 mod inert;
+mod json;
 mod language;
+mod legacy;
 mod listing;
+mod mail;
 mod main_content;
 mod markdown;
+mod media;
+mod odf;
+mod office;
+mod package;
 mod parts;
 mod pdf;
 mod pick;
+mod picture;
 mod prose;
+mod rtf;
 mod script;
 mod select;
 mod simhash;
 mod sitemap;
 mod sniff;
+mod stamp;
+mod swf;
 mod tame;
 mod text;
 mod xml;
@@ -93,6 +108,7 @@ trait Extract: Sync {
 static EXTRACTORS: &[&dyn Extract] = &[
     &html::HtmlExtractor,
     &css::CssExtractor,
+    &json::JsonExtractor,
     &script::ScriptExtractor,
     &sitemap::SitemapExtractor,
     &feed::FeedExtractor,
@@ -100,6 +116,17 @@ static EXTRACTORS: &[&dyn Extract] = &[
     &gzip::GzipExtractor,
     &listing::ListingExtractor,
     &pdf::PdfExtractor,
+    &office::OfficeExtractor,
+    &odf::OdfExtractor,
+    &epub::EpubExtractor,
+    &legacy::LegacyExtractor,
+    &legacy::OutlookExtractor,
+    &rtf::RtfExtractor,
+    &mail::MailExtractor,
+    &swf::FlashExtractor,
+    &archive::ArchiveExtractor,
+    &picture::PictureExtractor,
+    &media::MediaExtractor,
     &text::TextExtractor,
 ];
 
