@@ -144,7 +144,7 @@ impl<'a> BiffPieces<'a> {
 }
 
 /// A string whose length has one or two bytes, and what follows it.
-pub(super) fn short_string<'a>(body: &'a [u8], length_bytes: usize, code: BiffText) -> Option<(String, &'a [u8])> {
+pub(super) fn short_string(body: &[u8], length_bytes: usize, code: BiffText) -> Option<(String, &[u8])> {
     let len = match length_bytes {
         1 => usize::from(*body.first()?),
         _ => usize::from(u16_at(body, 0)?),

@@ -191,11 +191,7 @@ impl WordReader<'_> {
                     }
                 }
             }
-            Some("end") => {
-                if self.fields.pop().is_some_and(|f| f.linked) {
-                    flow.end_link();
-                }
-            }
+            Some("end") if self.fields.pop().is_some_and(|f| f.linked) => flow.end_link(),
             _ => {}
         }
     }

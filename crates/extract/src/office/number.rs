@@ -217,10 +217,7 @@ impl FormatSection {
         let digits = &mut self.digits;
         match c {
             '.' => state.in_decimals = true,
-            ',' => {
-                state.commas += 1;
-                return;
-            }
+            ',' => state.commas += 1,
             '/' => digits.fraction = Some(0),
             c => {
                 self.shows = true;
@@ -380,7 +377,7 @@ mod tests {
     #[test]
     fn numbers_are_shown_as_their_format_says() {
         check("General", 1234.5, "1234.5");
-        check("0.00", 3.14159, "3.14");
+        check("0.00", 2.34567, "2.35");
         check("#,##0.00", 1_234_567.891, "1,234,567.89");
         check("#,##0;(#,##0)", -1234.0, "(1234)".replace("1234", "1,234").as_str());
         check("0%", 0.256, "26%");

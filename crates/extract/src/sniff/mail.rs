@@ -58,9 +58,9 @@ fn is_mail<'a>(lines: impl Iterator<Item = &'a [u8]>, enough: usize) -> bool {
         if name.is_empty() || !name.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_')) {
             break;
         }
-        let is = |known: &&str| name.eq_ignore_ascii_case(known.as_bytes());
-        known += usize::from(HEADERS.iter().any(|h| is(&h)) || (known > 0 && name.starts_with(b"X-")));
-        telling |= TELLING.iter().any(|h| is(&h));
+        let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
+        known += usize::from(HEADERS.iter().any(|h| is(h)) || (known > 0 && name.starts_with(b"X-")));
+        telling |= TELLING.iter().any(|h| is(h));
     }
     known >= enough && telling
 }

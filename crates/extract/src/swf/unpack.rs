@@ -20,7 +20,7 @@ const LZMA_HEADER: usize = 12;
 /// What follows the first eight bytes, unpacked.
 pub(super) fn body<'a>(film: &'a [u8], found: &mut Gather) -> Cow<'a, [u8]> {
     let packed = film.get(HEADER..).unwrap_or(&[]);
-    let cap = packed.len().saturating_mul(MAX_RATIO).max(FREE).min(CAP);
+    let cap = packed.len().saturating_mul(MAX_RATIO).clamp(FREE, CAP);
     let out = match film.first() {
         Some(b'C') => {
             let mut out = Vec::new();
