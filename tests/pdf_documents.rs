@@ -215,7 +215,8 @@ fn large_pdfs_are_fetched_whole_and_other_large_files_are_not() {
 
 #[test]
 fn a_process_that_reads_documents_can_do_nothing_else() {
-    let mut command = Home::new().command(&["__read", "300000000", "10"]);
+    let home = Home::new();
+    let mut command = home.command(&["__read", "300000000", "10"]);
     let mut helper = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let read = |what: &str| std::fs::read_to_string(format!("/proc/{}/{what}", helper.id())).unwrap();
     // The last limit that it sets itself.

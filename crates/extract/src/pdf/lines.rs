@@ -29,7 +29,9 @@ pub(super) fn write(block: &TextBlock, glyphs: &[Glyph], texts: &GlyphTexts, out
             continue;
         }
         let is_near = before.is_some_and(|before| is_next(before, row));
-        let is_full = before.and_then(|before| before.last()).is_some_and(|s| s.x1 - left >= FULL * (right - left));
+        // A row with wide gaps is one of a table.
+        let alone = before.filter(|before| before.len() == 1).and_then(|before| before.last());
+        let is_full = alone.is_some_and(|segment| segment.x1 - left >= FULL * (right - left));
         if is_near && is_divided(out, &line) {
             out.pop();
         } else if !is_near || !is_full {
