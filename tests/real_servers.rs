@@ -68,7 +68,7 @@ fn pyftpdlib(root: &Path) -> Daemon {
 }
 
 /// vsftpd: LIST, with times to the minute.
-fn vsftpd(root: &Path, beside: &Path) -> Daemon {
+fn vsftpd(root: &Path, beside: &Path, more: &[String]) -> Daemon {
     Daemon::start(|port| {
         let empty = beside.join("empty");
         fs::create_dir_all(&empty).unwrap();
@@ -86,7 +86,7 @@ fn vsftpd(root: &Path, beside: &Path) -> Daemon {
             "xferlog_enable=NO".to_owned(),
         ];
         let config = beside.join("vsftpd.conf");
-        fs::write(&config, lines.join("\n") + "\n").unwrap();
+        fs::write(&config, [&lines[..], more].concat().join("\n") + "\n").unwrap();
         let mut command = Command::new("/usr/sbin/vsftpd");
         command.arg(&config);
         if geteuid().is_root() {
@@ -294,9 +294,44 @@ fn vsftpd_is_tracked_exactly() {
     let mut tree = EditedTree::new(home.beside("tree"), 0x0f7b_0002);
     let above = home.beside("tree");
     fs::set_permissions(above.parent().unwrap(), fs::Permissions::from_mode(0o755)).unwrap();
-    let server = vsftpd(&tree.root, &home.beside("server"));
+    let server = vsftpd(&tree.root, &home.beside("server"), &[]);
     let root = format!("ftp://127.0.0.1:{}/", server.port);
     a_thousand_edits(&home, &mut tree, &root);
+}
+
+#[test]
+fn vsftpd_under_tls_wants_its_sessions_resumed_and_certificates_are_checked_where_tls_is_required() {
+    let home = Home::new();
+    let tree = EditedTree::new(home.beside("tree"), 0x0f7b_0005);
+    fs::set_permissions(tree.root.parent().unwrap(), fs::Permissions::from_mode(0o755)).unwrap();
+    let (certificate, key, issuer) = harness::tls::server_files(&home.beside("tls"));
+    if geteuid().is_root() {
+        chown(&key, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    let settings =
+        ["ssl_enable", "require_ssl_reuse", "allow_anon_ssl", "force_anon_data_ssl", "force_anon_logins_ssl"];
+    let mut more: Vec<String> = settings.iter().map(|name| format!("{name}=YES")).collect();
+    more.extend([format!("rsa_cert_file={certificate}"), format!("rsa_private_key_file={key}")]);
+    let server = vsftpd(&tree.root, &home.beside("server"), &more);
+    let root = format!("ftp://127.0.0.1:{}/", server.port);
+    let documents = |home: &Home| home.catalogue().pages().values().filter(|page| page.kind == "BINARY").count();
+    home.crawl(&[&root[..], "--delay", "0", "--no-index"]);
+    assert_eq!(documents(&home), tree.files().len());
+    let required = |home: &Home, more: &[&str]| {
+        let made = home.orb(&["project", "new", PROJECT, "--seed", &root]);
+        made.expect(0);
+        let file = home.project().join("project.toml");
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text + "\n[ftp]\ntls = \"require\"\n").unwrap();
+        home.orb(
+            &[&["crawl", PROJECT, "--delay", "0", "--no-index", "--progress", "none", "--retries", "0"], more].concat(),
+        )
+    };
+    let distrustful = Home::new();
+    required(&distrustful, &[]).expect(1);
+    let trusting = Home::new();
+    required(&trusting, &["--ca-file", &issuer]).expect(0);
+    assert_eq!(documents(&trusting), tree.files().len());
 }
 
 #[test]

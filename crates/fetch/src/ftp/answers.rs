@@ -58,7 +58,7 @@ pub(super) fn joined(first: &Body, rest: &Received, config: &FetchConfig) -> Res
 /// The path without `;type=a` and the like: we always ask for bytes (RFC 1738, 3.2.2).
 pub(super) fn without_type(path: &str) -> &str {
     match path.len().checked_sub(7).and_then(|at| path.split_at_checked(at)) {
-        Some((front, back)) if back[..6].eq_ignore_ascii_case(";type=") => front,
+        Some((front, back)) if back.as_bytes()[..6].eq_ignore_ascii_case(b";type=") => front,
         _ => path,
     }
 }

@@ -114,7 +114,7 @@ fn a_credential_that_cannot_work_is_refused() {
     let token = |text: &str| Proof::Token(text.to_owned());
     for (host, proof) in [
         ("", token("a")),
-        ("ftp://a.test", token("a")),
+        ("gopher://a.test", token("a")),
         ("a.test/path", token("a")),
         ("u@a.test", token("a")),
         ("a.test", token("")),
