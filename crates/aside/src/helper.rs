@@ -194,14 +194,14 @@ fn receive(pipe: &mut ChildStdout, mut bytes: &mut [u8], deadline: Instant) -> i
 }
 
 /// A process to start, and where to tell what became of it.
-type Order = (Command, Sender<io::Result<Child>>);
+type StartOrder = (Command, Sender<io::Result<Child>>);
 
 /// Starts a helper on a thread that lives as long as the program. The kernel ends a helper when the
 /// thread that started it ends, and a reading thread may end while others still use its helper.
 fn spawn(program: &HelperProgram, limits: &HelperLimits) -> io::Result<Child> {
-    static STARTER: OnceLock<Option<Sender<Order>>> = OnceLock::new();
+    static STARTER: OnceLock<Option<Sender<StartOrder>>> = OnceLock::new();
     let starter = STARTER.get_or_init(|| {
-        let (sender, orders) = channel::<Order>();
+        let (sender, orders) = channel::<StartOrder>();
         let start = move || {
             for (mut command, told) in orders {
                 let _ = told.send(command.spawn());

@@ -139,7 +139,7 @@ impl Pipeline {
     /// Maximum bytes between the sockets and the recorder.
     const MAX_BYTES: u64 = 64_000_000;
     /// Maximum pages at the start of a run.
-    const FIRST: usize = 64;
+    const FIRST: usize = 50;
     /// Documents that wait take half of them at most, and this much in files.
     const MAX_DOCUMENTS: u64 = Self::MAX_BYTES / 2;
     const MAX_SPOOLED: u64 = 1_000_000_000;
@@ -196,7 +196,7 @@ impl Pipeline {
     /// others.
     pub(crate) fn committed(&self, pages: usize, repeats: bool) {
         self.leave(pages);
-        let room = if repeats { self.room() / 2 } else { self.room() + pages };
+        let room = if repeats { Self::FIRST } else { self.room() + pages / 2 };
         self.room.store(room.max(Self::FIRST).min(self.most), Ordering::Relaxed);
     }
 

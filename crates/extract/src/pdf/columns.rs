@@ -6,7 +6,7 @@
 //! does a row that crosses the strip. Tables, whose cells are short, are read row by row. This is
 //! the idea of the recursive XY cut (Nagy and Seth, 1984), with cuts that follow the rows.
 
-use super::words::{Row, Segment};
+use super::words::{Row, WordSegment};
 
 /// How wide a strip between columns is at least, in font sizes.
 const MIN_STRIP: f32 = 0.5;
@@ -105,7 +105,7 @@ fn columns(rows: &[Row]) -> (usize, Option<Strip>) {
 }
 
 /// What a row leaves free, the margins included.
-fn free(row: &[Segment]) -> Vec<Strip> {
+fn free(row: &[WordSegment]) -> Vec<Strip> {
     let (Some(first), Some(last)) = (row.first(), row.last()) else { return Vec::new() };
     let mut strips = vec![
         Strip { from: f32::MIN / 4.0, to: first.x0, sides: (false, true) },

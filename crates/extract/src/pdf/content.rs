@@ -45,14 +45,14 @@ pub(super) struct Glyph {
 
 /// What may still be spent on a document.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Allowance {
+pub(super) struct DrawingBudget {
     /// Operators of content streams.
     pub(super) operators: u64,
     /// Glyphs.
     pub(super) glyphs: u64,
 }
 
-impl Allowance {
+impl DrawingBudget {
     /// Takes some operators; `false` if there are not enough left.
     fn take(&mut self, operators: u64) -> bool {
         let enough = self.operators >= operators;
@@ -93,7 +93,7 @@ pub(super) struct ContentReader<'r, 'a> {
     fonts: &'r mut Fonts<'a>,
     texts: &'r mut GlyphTexts,
     layers: &'r Layers,
-    allowance: &'r mut Allowance,
+    allowance: &'r mut DrawingBudget,
     state: TextState<'a>,
     saved: Vec<TextState<'a>>,
     text_matrix: Affine,
@@ -111,7 +111,7 @@ impl<'r, 'a> ContentReader<'r, 'a> {
         fonts: &'r mut Fonts<'a>,
         texts: &'r mut GlyphTexts,
         layers: &'r Layers,
-        allowance: &'r mut Allowance,
+        allowance: &'r mut DrawingBudget,
         paper: Option<Rect>,
     ) -> Self {
         Self {

@@ -79,7 +79,7 @@ fn is_ideographic(c: char) -> bool {
 
 /// A piece of a line: a glyph, or the space between two words.
 #[derive(Clone, Copy)]
-struct Piece<'t> {
+struct LinePiece<'t> {
     text: &'t str,
     direction: WrittenTo,
 }
@@ -94,14 +94,14 @@ enum WrittenTo {
 
 /// The characters of a row, as they are read.
 pub(super) fn spell(row: &Row, glyphs: &[Glyph], texts: &GlyphTexts, line: &mut String) {
-    let mut pieces: Vec<Piece<'_>> = Vec::new();
+    let mut pieces: Vec<LinePiece<'_>> = Vec::new();
     let mut before: Option<&Word> = None;
     for word in row.iter().flat_map(|segment| &segment.words) {
         if before.is_some_and(|before| !touch(before, word)) {
-            pieces.push(Piece { text: " ", direction: WrittenTo::Either });
+            pieces.push(LinePiece { text: " ", direction: WrittenTo::Either });
         }
         let said = glyphs.get(word.glyphs.clone()).unwrap_or_default().iter().map(|glyph| texts.get(glyph.text));
-        pieces.extend(said.map(|text| Piece { text, direction: direction(text) }));
+        pieces.extend(said.map(|text| LinePiece { text, direction: direction(text) }));
         before = Some(word);
     }
     if pieces.iter().any(|piece| piece.direction == WrittenTo::Left) {
@@ -120,7 +120,7 @@ pub(super) fn spell(row: &Row, glyphs: &[Glyph], texts: &GlyphTexts, line: &mut 
 
 /// From the order on the page, from left to right, to the order of reading. The simple case of the
 /// bidirectional algorithm: one direction for the line, runs of the other one in it.
-fn reorder(pieces: &mut [Piece<'_>]) {
+fn reorder(pieces: &mut [LinePiece<'_>]) {
     let count = |direction| pieces.iter().filter(|piece| piece.direction == direction).count();
     let main = if count(WrittenTo::Left) >= count(WrittenTo::Right) { WrittenTo::Left } else { WrittenTo::Right };
     let other = if main == WrittenTo::Left { WrittenTo::Right } else { WrittenTo::Left };

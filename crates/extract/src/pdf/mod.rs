@@ -24,7 +24,7 @@ mod words;
 
 use crate::gather::Gather;
 use crate::{Extract, TypedContent, text};
-use content::{Allowance, ContentReader, Glyph};
+use content::{ContentReader, DrawingBudget, Glyph};
 use fonts::{Fonts, GlyphTexts};
 use hayro_font::kurbo::{Affine, Shape};
 use hayro_syntax::object::{Array, Dict, Name, Object, Rect, Stream};
@@ -40,7 +40,7 @@ const MAX_PAGES: usize = 5_000;
 /// Maximum length of the text in bytes.
 const MAX_TEXT: usize = 4 << 20;
 /// Operators and glyphs that a document may spend.
-const ALLOWANCE: Allowance = Allowance { operators: 50_000_000, glyphs: 8_000_000 };
+const ALLOWANCE: DrawingBudget = DrawingBudget { operators: 50_000_000, glyphs: 8_000_000 };
 /// Annotations that are not shown: hidden, or not for the screen.
 const NOT_SHOWN: u32 = 1 << 1 | 1 << 5;
 
@@ -132,7 +132,7 @@ struct PdfReader<'a> {
     fonts: Fonts<'a>,
     texts: GlyphTexts,
     layers: Layers,
-    allowance: Allowance,
+    allowance: DrawingBudget,
 }
 
 impl<'a> PdfReader<'a> {

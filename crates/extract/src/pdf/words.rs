@@ -40,7 +40,7 @@ pub(super) struct Word {
 
 /// Words of a row that stand close together.
 #[derive(Clone, Debug)]
-pub(super) struct Segment {
+pub(super) struct WordSegment {
     /// From left to right.
     pub(super) words: Vec<Word>,
     /// Where it begins.
@@ -53,7 +53,7 @@ pub(super) struct Segment {
     pub(super) size: f32,
 }
 
-impl Segment {
+impl WordSegment {
     /// How many glyphs it has.
     pub(super) fn len(&self) -> usize {
         self.words.iter().map(|word| word.glyphs.len()).sum()
@@ -61,7 +61,7 @@ impl Segment {
 }
 
 /// Segments on one baseline, from left to right.
-pub(super) type Row = Vec<Segment>;
+pub(super) type Row = Vec<WordSegment>;
 
 /// The rows of the glyphs in one direction, from top to bottom.
 pub(super) fn rows(glyphs: &[Glyph], turn: i16) -> Vec<Row> {
@@ -145,7 +145,7 @@ fn segments(mut words: Vec<Word>, y: f32, size: f32, glyphs: &[Glyph]) -> Row {
                 segment.x1 = segment.x1.max(word.x1);
                 segment.words.push(word);
             }
-            _ => row.push(Segment { x0: word.x0, x1: word.x1, y, size, words: vec![word] }),
+            _ => row.push(WordSegment { x0: word.x0, x1: word.x1, y, size, words: vec![word] }),
         }
     }
     row
