@@ -230,7 +230,8 @@ fn read_rules(
         steps: Arc::new(StepRules::of_all(settings)?),
         max_redirects: settings.frontier.max_redirects,
         follow_nofollow: settings.frontier.follow_nofollow,
-        max_content: most_content(settings),
+        max_content: most_content(settings.fetch.max_size.0.saturating_mul(4)),
+        max_document: most_content(settings.fetch.max_size.0.saturating_mul(4).max(settings.documents.max_size.0)),
         agent: agent(&settings.fetch).into(),
         topic: Arc::new(Topic::new(&settings.frontier.topic)),
         spool_dir: dir.to_owned(),
@@ -259,10 +260,9 @@ fn file_roots(settings: &Settings, seeds: &[Address]) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Maximum decoded size of content.
-fn most_content(settings: &Settings) -> u64 {
-    let pages = settings.fetch.max_size.0.saturating_mul(4);
-    pages.max(settings.documents.max_size.0).clamp(1_000_000, 1_000_000_000)
+/// A maximum decoded size within reason.
+fn most_content(size: u64) -> u64 {
+    size.clamp(1_000_000, 1_000_000_000)
 }
 
 /// Who reads documents.

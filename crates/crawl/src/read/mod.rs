@@ -90,6 +90,8 @@ pub(crate) struct ReadRules {
     pub follow_nofollow: bool,
     /// Maximum decoded size of content.
     pub max_content: u64,
+    /// Maximum decoded size of documents that are no web pages.
+    pub max_document: u64,
     /// Our name, for X-Robots-Tag.
     pub agent: Arc<str>,
     /// The topic for best-first order.
@@ -264,7 +266,9 @@ impl ResponseReader {
 
     /// Removes the content coding and hashes the content.
     fn open(&self, response: &Response) -> DecodedContent {
-        let decoded = orb_fetch::decode(&response.body, &response.headers.codings(), self.rules.max_content);
+        let is_document = response.headers.mime().is_some_and(|mime| orb_extract::is_document_type(&mime));
+        let most = if is_document { self.rules.max_document } else { self.rules.max_content };
+        let decoded = orb_fetch::decode(&response.body, &response.headers.codings(), most);
         let problem = decoded.problem.or_else(|| {
             decoded.truncated.then(|| Problem::new("content-too-large", "the content is larger than the limit"))
         });

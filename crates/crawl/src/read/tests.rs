@@ -18,6 +18,7 @@ fn reader(mode: Mode) -> ResponseReader {
         max_redirects: 3,
         follow_nofollow: false,
         max_content: 1_000_000,
+        max_document: 1_000_000,
         agent: "orb".into(),
         topic: Arc::new(Topic::default()),
         archive_level: None,
