@@ -83,6 +83,7 @@ fn a_crawl_killed_on_a_full_disk_goes_on_when_there_is_room() {
         let full = || rustix::fs::statvfs(home.path()).is_ok_and(|s| s.f_bavail == 0);
         harness::until("the disk is full", || full() || running.ended().is_some());
         running.signal(rustix::process::Signal::KILL);
+        running.finish();
     }
     disk.again("size=64m");
     scene.start(&home, &[]).finish().expect(0);
