@@ -561,6 +561,23 @@ fn a_check_runs_beside_the_server_and_says_what_it_found() {
     drop(pipe);
 }
 
+#[test]
+fn a_graph_is_built_from_the_page_that_lacks_it() {
+    let (home, _site) = collected();
+    fs::remove_dir_all(home.path().join(PROJECT).join("graph")).unwrap();
+    let served = Served::start(&home, &["--no-schedule"]);
+    let (ann, bob) = (Visitor::new(&served, "ann"), Visitor::new(&served, "bob"));
+    assert_eq!(bob.post("/p/p/graph", "").status, 403);
+    let (map, of_bob) = (ann.page("/p/p/graph"), bob.page("/p/p/graph"));
+    assert!(map.contains("Build the graph") && !of_bob.contains("Build the graph"), "{map} {of_bob}");
+    assert!(of_bob.contains("orb graph build p"), "{of_bob}");
+    assert_eq!(ann.post("/p/p/graph", "back=structure").header("location"), Some("/p/p/structure"));
+    until("it is built", || !ann.page("/p/p/structure").contains("is being built"));
+    let built = ann.page("/p/p/structure");
+    assert!(built.contains("Best by pagerank") && !built.contains("Build the graph"), "{built}");
+    assert!(!ann.page("/p/p/graph").contains("Build the graph"));
+}
+
 /// The process whose command line contains this.
 fn running(command: &str) -> Pid {
     let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().into_string().ok());

@@ -32,7 +32,7 @@ pub struct PageFilter {
     pub host: Option<u32>,
     /// Their status code.
     pub status: Option<StatusRange>,
-    /// Their media type; with `/` at its end, all that begin so.
+    /// Their media type; with `/` at its end, all that begin so; without `/`, a document type.
     pub mime: Option<String>,
     /// What their URL contains.
     pub url: Option<String>,

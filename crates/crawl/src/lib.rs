@@ -32,7 +32,7 @@ pub use hold::may_begin;
 pub use request::{CrawlRequest, OpenedCrawl, why_unreached};
 pub use run::{Crawl, open_project};
 pub use shared::Stop;
-pub use steps::{look, read_text};
+pub use steps::{SiteSight, look, look_around, read_text};
 pub use watch::ledger::{Idle, Ledger, Spread, Stage, StageResource, Tally};
 pub use watch::machine;
 pub use watch::pace::{PaceSample, PaceSeries};

@@ -1,4 +1,4 @@
-//! What is on a page, for somebody who wants to write a step?
+//! What is on a page, for somebody who wants to write a step or to make a project?
 
 use super::walker::{Halt, Passed, Question, Walker};
 use crate::CrawlError;
@@ -19,6 +19,32 @@ pub fn look(settings: &Settings, url: &Address) -> Result<(String, Document), Cr
     Ok((page.address.into_string(), page.document))
 }
 
+/// What is seen from an address before a site is collected.
+pub struct SiteSight {
+    /// The final URL of its page.
+    pub url: String,
+    /// The page.
+    pub document: Document,
+    /// The sitemaps that robots.txt names.
+    pub sitemaps: usize,
+    /// How many addresses the first of them names, if it could be read.
+    pub named: Option<usize>,
+}
+
+/// Requests one page, and the first sitemap its host names.
+pub fn look_around(settings: &Settings, url: &Address) -> Result<SiteSight, CrawlError> {
+    with_walker(settings, std::slice::from_ref(url), settings.frontier.max_redirects, async |walker| {
+        let page = walker.pass(Question::plain(url.clone())).await?;
+        let sitemaps = walker.sitemaps().len();
+        let first = walker.sitemaps().first().and_then(|first| walker.canonical().resolve(&page.address, first).ok());
+        let named = match first {
+            Some(first) => walker.pass(Question::plain(first)).await.ok().map(|sitemap| sitemap.document.links.len()),
+            None => None,
+        };
+        Ok(SiteSight { url: page.address.into_string(), document: page.document, sitemaps, named })
+    })
+}
+
 /// Requests one text as a run of a project would, robots.txt first; returns its status and what it
 /// says. Of private addresses only those of the project's seeds are open. A redirect is a failure.
 pub fn read_text(settings: &Settings, seeds: &[Address], url: &Address) -> Result<(u16, String), CrawlError> {
@@ -27,6 +53,16 @@ pub fn read_text(settings: &Settings, seeds: &[Address], url: &Address) -> Resul
 }
 
 fn ask(settings: &Settings, seeds: &[Address], (url, redirects): (&Address, u8)) -> Result<Passed, CrawlError> {
+    with_walker(settings, seeds, redirects, async |walker| walker.pass(Question::plain(url.clone())).await)
+}
+
+/// Goes from page to page of a project that need not exist.
+fn with_walker<T>(
+    settings: &Settings,
+    seeds: &[Address],
+    redirects: u8,
+    go: impl AsyncFnOnce(&mut Walker<'_>) -> Result<T, Halt>,
+) -> Result<T, CrawlError> {
     let scope = Arc::new(SharedScope::new(&settings.scope, seeds)?);
     let sessions = Arc::new(Sessions::new(settings.urls, Vec::new()));
     let config = Config::new(settings, scope, seeds, &std::env::temp_dir(), sessions)?;
@@ -34,8 +70,8 @@ fn ask(settings: &Settings, seeds: &[Address], (url, redirects): (&Address, u8))
     let canonical = Canonicaliser::new(settings.urls);
     let mut walker = Walker::new(fetchers, config.walking(), canonical, redirects, &stop);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CrawlError::Threads)?;
-    match runtime.block_on(walker.pass(Question::plain(url.clone()))) {
-        Ok(page) => Ok(page),
+    match runtime.block_on(go(&mut walker)) {
+        Ok(seen) => Ok(seen),
         Err(Halt::Why(why)) => Err(CrawlError::Setting(why)),
         Err(Halt::Stopped) => Err(CrawlError::Setting("stopped".to_owned())),
     }

@@ -23,6 +23,6 @@ mod walker;
 
 pub(crate) use begin::walk;
 pub(crate) use later::Later;
-pub use look::{look, read_text};
+pub use look::{SiteSight, look, look_around, read_text};
 pub(crate) use path::Roots;
 pub(crate) use rules::{StepRules, areas};

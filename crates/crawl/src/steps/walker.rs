@@ -71,6 +71,8 @@ pub(super) struct Walker<'a> {
     clock: SteadyClock,
     canonical: Canonicaliser,
     max_redirects: u8,
+    /// The sitemaps that robots.txt files have named, as written there.
+    sitemaps: Vec<String>,
     stop: &'a Stop,
 }
 
@@ -96,12 +98,18 @@ impl<'a> Walker<'a> {
     ) -> Self {
         let clock = SteadyClock::start();
         let frontier = Mutex::new(Frontier::new(config, clock.now(), true));
-        Self { fetchers, frontier, trail: Trail::default(), clock, canonical, max_redirects, stop }
+        let (trail, sitemaps) = (Trail::default(), Vec::new());
+        Self { fetchers, frontier, trail, clock, canonical, max_redirects, sitemaps, stop }
     }
 
     /// The canonicaliser of this walk.
     pub(super) fn canonical(&self) -> &Canonicaliser {
         &self.canonical
+    }
+
+    /// The sitemaps that the robots.txt files on the way have named, as written there.
+    pub(super) fn sitemaps(&self) -> &[String] {
+        &self.sitemaps
     }
 
     /// Makes a request and follows redirects.
@@ -223,7 +231,7 @@ impl<'a> Walker<'a> {
     }
 
     /// Reads a robots.txt for the frontier.
-    async fn robots(&self, lease: &Lease) {
+    async fn robots(&mut self, lease: &Lease) {
         let Ok(request) = HttpRequest::of(lease) else { return };
         let outcome = self.send(lease, &request).await;
         self.done(lease, &outcome);
@@ -244,7 +252,8 @@ impl<'a> Walker<'a> {
                 Ok(RobotsRecord { at, status: response.status, text, crawl_delay: None })
             }
         };
-        lock(&self.frontier).robots(lease.host, answer, at);
+        let fact = lock(&self.frontier).robots(lease.host, answer, at);
+        self.sitemaps.extend(fact.sitemaps.into_iter().flatten());
     }
 
     fn read(&self, question: &Question, response: &Response) -> Passed {

@@ -46,7 +46,7 @@ const PAGES: &[AskedField] = &[
     AskedField::number("host", "The number of their host"),
     AskedField::one_of("kind", || PageKind::ALL.iter().map(|kind| kind.name()).collect(), "Their kind"),
     AskedField::like("status", "^[1-9]([0-9]{2}|xx)$", "Their status code, such as 404, or 4xx for all that begin so"),
-    AskedField::text("mime", "Their media type; image/ for all that begin so"),
+    AskedField::text("mime", "Their media type; image/ for all that begin so; or a type of document, such as pdf"),
 ];
 
 const HOSTS: &[AskedField] = &[AskedField::text("name", "What their name contains")];

@@ -4,6 +4,7 @@
 //! them from the API. So the map can be read without either, and nothing from the web is in the
 //! page but as escaped text.
 
+use super::graph_build::GraphWork;
 use crate::api::graph::asked_part;
 use crate::assets;
 use crate::problem::{Handled, ProblemDetails};
@@ -38,6 +39,9 @@ struct MapPage<'a> {
     drawer: &'static str,
     /// Why there is nothing to show.
     missing: Option<&'a str>,
+    work: GraphWork,
+    /// The page that offers to build the graph.
+    back: &'static str,
     note: Option<&'a str>,
     about: String,
     choices: Vec<FilterChoice>,
@@ -87,6 +91,8 @@ async fn show(request: AdmittedRequest) -> Handled {
         loader,
         drawer,
         missing: missing.map(String::as_str),
+        work: GraphWork::of(&request).await?,
+        back: "graph",
         note: map.and_then(|map| map.note.as_deref()),
         about: map.map(|map| map.graph.about.clone()).unwrap_or_default(),
         choices: choices(&request, &part, of_hosts),

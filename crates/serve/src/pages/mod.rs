@@ -10,6 +10,7 @@ mod diff;
 mod exports;
 mod first;
 mod found_forms;
+mod graph_build;
 mod health;
 mod home;
 mod hosts;
@@ -48,6 +49,7 @@ pub(crate) const FAMILY: &[&[RouteRow]] = &[
     changes::ROUTES,
     compare::ROUTES,
     check::ROUTES,
+    graph_build::ROUTES,
     content::ROUTES,
     diff::ROUTES,
     exports::ROUTES,

@@ -12,9 +12,8 @@ use crate::routes::{Right, RouteRow};
 use crate::view::{Frame, bytes};
 use askama::Template;
 use http::StatusCode;
-use orb_answers::{Wishes, clip, plan};
-use orb_crawl::look;
-use orb_page::Document;
+use orb_answers::{Wishes, clip, grouped, plan};
+use orb_crawl::{SiteSight, look_around};
 use orb_project::units::HumanDuration;
 use orb_project::{Home, ProjectError, Settings, Template as Start, create};
 use orb_urls::{Address, Canonicaliser};
@@ -54,6 +53,7 @@ struct FoundSite {
     near: usize,
     forms: usize,
     passwords: bool,
+    sitemaps: String,
     hours: String,
     disk: String,
 }
@@ -127,13 +127,14 @@ fn looked(home: &Home, settings: &Settings) -> Result<FoundSite, ProblemDetails>
     check(settings)?;
     let seed = settings.seeds.first().map_or("", String::as_str);
     let address = Canonicaliser::new(settings.urls).parse_seed(seed).map_err(ProblemDetails::malformed)?;
-    let (url, document) = look(settings, &address)?;
+    let sight = look_around(settings, &address)?;
     let expected = plan(home.path(), &Wishes { pages: ESTIMATED, hosts: Some(1.0), ..Wishes::default() }, None)?;
-    Ok(found(url, &document, (expected.days.total * 24.0, expected.disk_total)))
+    Ok(found(sight, (expected.days.total * 24.0, expected.disk_total)))
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a figure that is shown")]
-fn found(url: String, document: &Document, (hours, disk): (f64, f64)) -> FoundSite {
+fn found(sight: SiteSight, (hours, disk): (f64, f64)) -> FoundSite {
+    let SiteSight { url, document, sitemaps, named } = sight;
     let base = Canonicaliser::default();
     let here = base.parse_seed(&url).ok();
     let is_near = |target: &str| {
@@ -148,6 +149,13 @@ fn found(url: String, document: &Document, (hours, disk): (f64, f64)) -> FoundSi
         near: document.links.iter().filter(|link| is_near(&link.target)).count(),
         forms: document.forms.len(),
         passwords: document.forms.iter().any(is_password),
+        sitemaps: match (sitemaps, named) {
+            (0, _) => "Its robots.txt names no sitemap".to_owned(),
+            (1, Some(named)) => format!("Its sitemap names {} addresses", grouped(named as u64)),
+            (1, None) => "Its sitemap could not be read".to_owned(),
+            (n, Some(named)) => format!("It has {n} sitemaps, and the first names {} addresses", grouped(named as u64)),
+            (n, None) => format!("It has {n} sitemaps, and the first could not be read"),
+        },
         hours: format!("{hours:.1}"),
         disk: bytes(disk as u64),
         url,

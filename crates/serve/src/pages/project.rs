@@ -49,8 +49,8 @@ struct StatsLine {
     label: String,
     seeds: String,
     whole: String,
-    /// The fields of the list of these pages.
-    query: Option<String>,
+    /// Where in the project they are listed.
+    list: Option<String>,
 }
 
 async fn show(request: AdmittedRequest) -> Handled {
@@ -72,7 +72,7 @@ async fn show(request: AdmittedRequest) -> Handled {
         can_run: starts && request.identity()?.may(Right::Run, &status.project),
         when: status.finished_at.as_deref().or(status.started_at.as_deref()).map(minute).unwrap_or_default(),
         next: status.next_due.as_deref().map(minute).unwrap_or_default(),
-        overview: overview.as_ref().map(cards),
+        overview: overview.as_ref().map(|overview| cards(overview, request.is_guest())),
         status: &status,
     };
     match &overview {
@@ -81,7 +81,7 @@ async fn show(request: AdmittedRequest) -> Handled {
     }
 }
 
-fn cards(overview: &Overview) -> OverviewCards<'_> {
+fn cards(overview: &Overview, is_guest: bool) -> OverviewCards<'_> {
     let account = &overview.account;
     let flags = &account.flags;
     let flags =
@@ -94,7 +94,7 @@ fn cards(overview: &Overview) -> OverviewCards<'_> {
         table: overview
             .stats
             .as_ref()
-            .map(|stats| table_one(&stats.counts.seeds, &stats.counts.whole))
+            .map(|stats| table_one(&stats.counts.seeds, &stats.counts.whole, !is_guest))
             .unwrap_or_default(),
         counted_at: overview.counted_at.as_deref().map(minute),
         trend: trend(&overview.runs),
@@ -103,34 +103,35 @@ fn cards(overview: &Overview) -> OverviewCards<'_> {
 }
 
 /// Table 1, line by line.
-fn table_one(seeds: &Column, whole: &Column) -> Vec<StatsLine> {
-    let mut lines = vec![line("Sites", None, grouped(seeds.sites), grouped(whole.sites))];
-    let mut count = |label: &str, query: Option<&str>, of: fn(&Column) -> u64| {
-        lines.push(line(label, query, grouped(of(seeds)), grouped(of(whole))));
+fn table_one(seeds: &Column, whole: &Column, may_ask_sql: bool) -> Vec<StatsLine> {
+    let mut lines = Vec::new();
+    let mut count = |label: &str, list: Option<&str>, of: fn(&Column) -> u64| {
+        lines.push(line(label, list.map(str::to_owned), [grouped(of(seeds)), grouped(of(whole))]));
     };
-    count("Pages fetched", Some(""), |column| column.pages);
-    count("HTML", Some("kind=HTML"), |column| column.html);
-    count("Duplicates", Some("kind=DUPLICATE"), |column| column.duplicates);
-    count("Other types", Some("kind=BINARY"), |column| column.binary);
-    count("Redirects", Some("kind=REDIRECT"), |column| column.redirects);
-    count("Images on pages", None, |column| column.images);
-    count("Links", None, |column| column.links);
-    count("Disallowed by robots.txt", Some("kind=DISALLOWED"), |column| column.disallowed);
-    count("Outside", Some("kind=OUTSIDE"), |column| column.outside);
-    count("Queued", Some("kind=FRONTIER"), |column| column.frontier);
-    lines.push(line("Transferred", None, bytes(seeds.bytes), bytes(whole.bytes)));
+    count("Sites", Some("/hosts"), |column| column.sites);
+    count("Pages fetched", Some("/pages"), |column| column.pages);
+    count("HTML", Some("/pages?kind=HTML"), |column| column.html);
+    count("Duplicates", Some("/pages?kind=DUPLICATE"), |column| column.duplicates);
+    count("Other types", Some("/pages?kind=BINARY"), |column| column.binary);
+    count("Redirects", Some("/pages?kind=REDIRECT"), |column| column.redirects);
+    count("Images on pages", may_ask_sql.then_some("/sql?q=SELECT+*+FROM+image"), |column| column.images);
+    count("Links", may_ask_sql.then_some("/sql?q=SELECT+*+FROM+link"), |column| column.links);
+    count("Disallowed by robots.txt", Some("/pages?kind=DISALLOWED"), |column| column.disallowed);
+    count("Outside", Some("/pages?kind=OUTSIDE"), |column| column.outside);
+    count("Queued", Some("/pages?kind=FRONTIER"), |column| column.frontier);
+    lines.push(line("Transferred", None, [bytes(seeds.bytes), bytes(whole.bytes)]));
+    let both = |of_seeds: Option<&u64>, n: &u64| [grouped(of_seeds.copied().unwrap_or(0)), grouped(*n)];
     for (kind, n) in &whole.errors {
         let label = format!("Failed: {}", kind.to_lowercase().replace('_', " "));
-        let of_seeds = grouped(seeds.errors.get(kind).copied().unwrap_or(0));
-        lines.push(line(&label, Some(&format!("kind={kind}")), of_seeds, grouped(*n)));
+        lines.push(line(&label, Some(format!("/pages?kind={kind}")), both(seeds.errors.get(kind), n)));
     }
     for (kind, n) in &whole.documents {
-        let of_seeds = grouped(seeds.documents.get(kind).copied().unwrap_or(0));
-        lines.push(line(&format!("Documents: {kind}"), None, of_seeds, grouped(*n)));
+        let list = format!("/pages?kind=BINARY&mime={kind}");
+        lines.push(line(&format!("Documents: {kind}"), Some(list), both(seeds.documents.get(kind), n)));
     }
     lines
 }
 
-fn line(label: &str, query: Option<&str>, seeds: String, whole: String) -> StatsLine {
-    StatsLine { label: label.to_owned(), seeds, whole, query: query.map(str::to_owned) }
+fn line(label: &str, list: Option<String>, [seeds, whole]: [String; 2]) -> StatsLine {
+    StatsLine { label: label.to_owned(), seeds, whole, list }
 }

@@ -1,5 +1,6 @@
 //! Which pages matter, and how do they hang together?
 
+use super::graph_build::GraphWork;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
@@ -34,6 +35,9 @@ struct StructurePage<'a> {
     p: &'a str,
     /// Why there is nothing to show.
     missing: Option<&'a str>,
+    work: GraphWork,
+    /// The page that offers to build the graph.
+    back: &'static str,
     facts: Vec<(&'static str, String)>,
     bow_tie: Vec<(&'a str, String)>,
     choices: Vec<FilterChoice>,
@@ -81,6 +85,8 @@ async fn show(request: AdmittedRequest) -> Handled {
         frame: request.frame(),
         p: &request.project()?.name,
         missing: found.as_ref().err().map(String::as_str),
+        work: GraphWork::of(&request).await?,
+        back: "structure",
         facts: found.as_ref().map(|found| facts(&found.graph)).unwrap_or_default(),
         bow_tie: found.as_ref().map(|found| bow_tie(&found.graph)).unwrap_or_default(),
         choices: choices(&request, by, of_hosts),

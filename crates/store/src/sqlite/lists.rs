@@ -7,6 +7,7 @@ use super::CatalogueReader;
 use super::page::{HostRow, PageRow};
 use super::reader::sql_limit;
 use super::schema::{LATEST, QUEUED};
+use super::stats::document_condition;
 use crate::error::{Result, StoreError};
 use orb_page::PageKind;
 use rusqlite::params;
@@ -20,7 +21,7 @@ pub struct PageSieve<'a> {
     pub host: Option<u32>,
     /// The first and the last of their status codes.
     pub status: Option<(u16, u16)>,
-    /// Their media type; with `/` at its end, all that begin so.
+    /// Their media type; with `/` at its end, all that begin so; without `/`, a document type.
     pub mime: Option<&'a str>,
     /// What their URL contains.
     pub url: Option<&'a str>,
@@ -63,11 +64,16 @@ impl CatalogueReader {
     /// The pages that pass a sieve, of those with numbers after the first and up to the second, at
     /// most so many.
     pub fn pages(&self, sieve: &PageSieve<'_>, (after, last): (u64, u64), limit: u64) -> Result<Vec<PageRow>> {
-        let sql = "SELECT * FROM page WHERE id > ?1 AND id <= ?2
-            AND (?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR host_id = ?4)
-            AND (?5 IS NULL OR status BETWEEN ?5 AND ?6)
-            AND (?7 IS NULL OR mime = ?7 OR (substr(?7, -1) = '/' AND substr(mime, 1, length(?7)) = ?7))
-            AND (?8 IS NULL OR instr(url, ?8) > 0) ORDER BY id LIMIT ?9";
+        let document = sieve.mime.filter(|mime| !mime.contains('/')).and_then(document_condition);
+        let mime = sieve.mime.filter(|_| document.is_none());
+        let sql = format!(
+            "SELECT * FROM page WHERE id > ?1 AND id <= ?2
+             AND (?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR host_id = ?4)
+             AND (?5 IS NULL OR status BETWEEN ?5 AND ?6)
+             AND (?7 IS NULL OR mime = ?7 OR (substr(?7, -1) = '/' AND substr(mime, 1, length(?7)) = ?7))
+             AND (?8 IS NULL OR instr(url, ?8) > 0) AND {} ORDER BY id LIMIT ?9",
+            document.as_deref().unwrap_or("true")
+        );
         let (lowest, highest) = (sieve.status.map(|status| status.0), sieve.status.map(|status| status.1));
         let kind = sieve.kind.map(PageKind::name);
         let values = params![
@@ -77,11 +83,11 @@ impl CatalogueReader {
             sieve.host,
             lowest,
             highest,
-            sieve.mime,
+            mime,
             sieve.url,
             sql_limit(limit)
         ];
-        self.all_for(("list pages", sql), values, PageRow::read)
+        self.all_for(("list pages", &sql), values, PageRow::read)
     }
 
     /// URL and step of the queued pages with numbers after the first and up to the second.

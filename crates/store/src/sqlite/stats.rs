@@ -321,16 +321,39 @@ pub fn document_types() -> std::collections::BTreeSet<&'static str> {
     documents.chain(FAMILIES.iter().map(|(_, name)| *name)).chain(["other"]).collect()
 }
 
+/// The condition in SQL under which a binary page has a document type; `None` for an unknown type.
+pub(super) fn document_condition(name: &str) -> Option<String> {
+    if name == "other" {
+        let known = document_types().into_iter().filter(|known| *known != name);
+        let any = known.filter_map(document_condition).collect::<Vec<_>>().join(" OR ");
+        return Some(format!("kind = 'BINARY' AND NOT coalesce({any}, 0)"));
+    }
+    let families = FAMILIES.iter().filter(|(_, family)| *family == name);
+    let mut any: Vec<String> =
+        families.map(|(begin, _)| format!("substr(mime, 1, {}) = '{begin}'", begin.len())).collect();
+    for (mime, extension, _) in DOCUMENTS.iter().filter(|(_, _, document)| *document == name) {
+        any.push(format!("mime = '{mime}'"));
+        any.push(format!(
+            "(coalesce(mime, '{UNKNOWN}') = '{UNKNOWN}'
+              AND substr(url, 1, min(instr(url || '?', '?'), instr(url || '#', '#')) - 1) LIKE '%.{extension}')"
+        ));
+    }
+    (!any.is_empty()).then(|| format!("({})", any.join(" OR ")))
+}
+
+/// The media type of what could be anything.
+const UNKNOWN: &str = "application/octet-stream";
+
 /// The document type of a binary page, by its media type or else its name.
 pub fn document_type(mime: Option<&str>, url: &str) -> &'static str {
-    let mime = mime.unwrap_or("application/octet-stream");
+    let mime = mime.unwrap_or(UNKNOWN);
     if let Some((_, name)) = FAMILIES.iter().find(|(family, _)| mime.starts_with(family)) {
         return name;
     }
     if let Some((_, _, name)) = DOCUMENTS.iter().find(|(m, _, _)| *m == mime) {
         return name;
     }
-    if mime != "application/octet-stream" {
+    if mime != UNKNOWN {
         return "other";
     }
     let path = url.split(['?', '#']).next().unwrap_or(url);
@@ -341,6 +364,27 @@ pub fn document_type(mime: Option<&str>, url: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_condition_in_sql_agrees_with_the_document_type() {
+        let db = rusqlite::Connection::open_in_memory().unwrap();
+        db.execute_batch("CREATE TABLE page (kind TEXT DEFAULT 'BINARY', mime TEXT, url TEXT)").unwrap();
+        let mimes = DOCUMENTS.iter().map(|(mime, ..)| *mime).chain(["image/png", "font/woff", "a/b", UNKNOWN]);
+        let urls =
+            ["http://a.b/x", "http://a.b/x.PDF?y=z.doc", "http://a.b/x.js#a?b", "http://a.b/.odt", "http://a.b/x.y/z"];
+        for mime in mimes.map(Some).chain([None]) {
+            for url in urls {
+                db.execute("INSERT INTO page (mime, url) VALUES (?1, ?2)", rusqlite::params![mime, url]).unwrap();
+                for name in document_types() {
+                    let sql = format!("SELECT count(*) FROM page WHERE {}", document_condition(name).unwrap());
+                    let found: u32 = db.query_row(&sql, [], |row| row.get(0)).unwrap();
+                    assert_eq!(found == 1, document_type(mime, url) == name, "{name}: {mime:?} {url}");
+                }
+                db.execute("DELETE FROM page", []).unwrap();
+            }
+        }
+        assert_eq!(document_condition("'; DROP TABLE page"), None);
+    }
 
     #[test]
     fn a_document_type_comes_from_the_media_type_or_else_the_name() {
