@@ -24,6 +24,7 @@ mod listed;
 mod names;
 mod nntp;
 mod protocol;
+mod sessions;
 mod tls;
 
 pub use coding::{Decoded, decode};
