@@ -5,7 +5,15 @@ use orb_page::Listing;
 /// A listing of an FTP server. Input: a byte that selects its form, and the listing.
 pub fn ftp_listing(bytes: &[u8]) {
     let Some((form, body)) = bytes.split_first() else { return };
-    let listing = orb_fetch::read_ftp_listing(*form, body);
+    stays_inside(orb_fetch::read_ftp_listing(*form, body));
+}
+
+/// What an SFTP server sends: packet after packet, some of which list.
+pub fn sftp_listing(bytes: &[u8]) {
+    stays_inside(orb_fetch::read_sftp_listing(bytes));
+}
+
+fn stays_inside(listing: Listing) {
     for entry in &listing.entries {
         let name = entry.reference.strip_suffix('/').unwrap_or(&entry.reference);
         assert!(!name.is_empty() && !name.contains('/') && name != ".." && name != ".", "{name}");

@@ -33,7 +33,7 @@ pub use compare::compare;
 pub use cookies::cookies;
 pub use deflate::deflate;
 pub use document::{css, page, pdf, script, text, xml};
-pub use ftp_listing::ftp_listing;
+pub use ftp_listing::{ftp_listing, sftp_listing};
 pub use html::html;
 pub use linear::linear;
 pub use office::{binary, package};
@@ -77,6 +77,7 @@ pub const TARGETS: &[FuzzTarget] = &[
     ("robots", robots),
     ("script", script),
     ("settings", settings),
+    ("sftp_listing", sftp_listing),
     ("text", text),
     ("url", url),
     ("values", values),

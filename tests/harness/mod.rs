@@ -7,6 +7,8 @@
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 pub(crate) mod catalogue;
+pub(crate) mod daemons;
+pub(crate) mod edits;
 pub(crate) mod held;
 pub(crate) mod history;
 pub(crate) mod judge;

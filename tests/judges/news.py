@@ -1,10 +1,12 @@
 """A news server over a directory: one group, one file an article, named by its number.
 
-Usage: news.py PORT DIRECTORY. The protocol is nntpserver's, a reader's server after RFC 3977.
+Usage: news.py PORT DIRECTORY [nntps|starttls CERTIFICATE KEY]. The protocol is nntpserver's, a
+reader's server after RFC 3977. STARTTLS (RFC 4642) is ours: before it nothing else is answered.
 """
 
 import datetime
 import pathlib
+import ssl
 import sys
 
 import nntpserver
@@ -86,4 +88,34 @@ class Server(nntpserver.NNTPServer):
         return nntpserver.Article(info(number, body), body)
 
 
-Server(("127.0.0.1", int(sys.argv[1])), nntpserver.NNTPConnectionHandler).serve_forever()
+class StartTls(nntpserver.NNTPConnectionHandler):
+    def send_lines(self, lines):
+        if lines[0].startswith("101") and not isinstance(self.request, ssl.SSLSocket):
+            lines = ["101 Capability list:", "VERSION 2", "STARTTLS", "."]
+        super().send_lines(lines)
+
+    def _getline(self, strip_crlf=True):
+        while True:
+            line = super()._getline(strip_crlf)
+            if isinstance(self.request, ssl.SSLSocket) or line.casefold() == "capabilities":
+                return line
+            if line.casefold() != "starttls":
+                self.send_lines(["483 TLS first"])
+                continue
+            self.send_lines(["382 go on"])
+            self._buffer = b""
+            self.request = context().wrap_socket(self.request, server_side=True)
+
+
+def context():
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    made.load_cert_chain(sys.argv[4], sys.argv[5])
+    return made
+
+
+how = sys.argv[3] if len(sys.argv) > 3 else "plain"
+handler = StartTls if how == "starttls" else nntpserver.NNTPConnectionHandler
+server = Server(("127.0.0.1", int(sys.argv[1])), handler)
+if how == "nntps":
+    server.socket = context().wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+server.serve_forever()

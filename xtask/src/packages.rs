@@ -39,6 +39,11 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     ("clang-14-doc", "a real site for tests/editions.rs", Probe::File("/usr/share/doc/clang-14/html/index.html")),
     ("clang-15-doc", "the same site a year later", Probe::File("/usr/share/doc/clang-15/html/index.html")),
     ("vsftpd", "an FTP server that tests/real_servers.rs crawls", Probe::File("/usr/sbin/vsftpd")),
+    ("proftpd-core", "another, which lists for machines", Probe::File("/usr/sbin/proftpd")),
+    ("proftpd-mod-crypto", "its TLS", Probe::File("/usr/lib/proftpd/mod_tls.so")),
+    ("openssl", "makes the hash of its password", Probe::Runs("openssl", &["version"])),
+    ("openssh-client", "speaks SSH for SFTP", Probe::Runs("ssh", &["-V"])),
+    ("openssh-server", "an SFTP server that tests/sftp.rs crawls", Probe::File("/usr/sbin/sshd")),
     (
         "postgresql",
         "the server that tests/postgres.rs exports to",
@@ -59,6 +64,15 @@ pub(crate) const FOR_BENCH: &[Package] = &[
     ("wget", "a peer", Probe::Runs("wget", &["--version"])),
     ("wget2", "a peer", Probe::Runs("wget2", &["--version"])),
     ("httrack", "a peer", Probe::Runs("httrack", &["--version"])),
+];
+
+/// What the bench of other protocols than the web's needs in addition.
+pub(crate) const FOR_PROTOCOLS: &[Package] = &[
+    ("vsftpd", "an FTP server", Probe::File("/usr/sbin/vsftpd")),
+    ("openssh-server", "an SFTP server", Probe::File("/usr/sbin/sshd")),
+    ("openssh-client", "speaks SSH for SFTP, and a peer", Probe::Runs("ssh", &["-V"])),
+    ("lftp", "a peer", Probe::Runs("lftp", &["--version"])),
+    ("wget", "a peer", Probe::Runs("wget", &["--version"])),
 ];
 
 /// What the profile needs.
@@ -115,6 +129,6 @@ fn install(names: &[&str]) -> Result<()> {
     run("env", &args)
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0)
 }

@@ -20,6 +20,9 @@ use failure::CommandFailure;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    if let Some(answered) = command::answer_ssh::answer() {
+        return answered;
+    }
     let cli = Cli::read();
     command::read_aside::install();
     keep_quiet_about_what_is_caught();

@@ -18,7 +18,7 @@ use crate::track::revisit::Revisits;
 use crate::watch::machine;
 use crate::watch::why::Bounds;
 use orb_aside::{HelperLimits, Helpers};
-use orb_fetch::{Credential, FetchConfig, FtpTls, Jar, Keyring, Timeouts};
+use orb_fetch::{Credential, FetchConfig, FtpTls, HostKeys, Jar, Keyring, Timeouts};
 use orb_frontier::{Budget, FrontierConfig, Order, Politeness, Retries};
 use orb_page::RunId;
 use orb_project::Schedule;
@@ -69,6 +69,8 @@ impl Config {
             FtpTlsName::Require => FtpTls::Require,
             FtpTlsName::Off => FtpTls::Off,
         };
+        fetch.ssh_program.clone_from(&settings.sftp.program);
+        fetch.host_keys = Arc::new(HostKeys::new(settings.sftp.known_hosts.clone(), None));
         fetch.file_roots = file_roots(settings, seeds);
         let given = orb_project::credentials(&settings.auth)?.into_iter().chain(seed_logins(settings));
         fetch.keyring = Arc::new(Keyring::new(given.collect()));
@@ -86,6 +88,13 @@ impl Config {
             sitemaps: settings.frontier.sitemaps && settings.frontier.depth != Some(0),
             settings: settings.clone(),
         })
+    }
+
+    /// The same with the host keys that are seen for the first time pinned in a project.
+    pub(crate) fn pinning(mut self, project: &Path) -> Self {
+        let (trusted, pinned) = (self.settings.sftp.known_hosts.clone(), project.join("known_hosts"));
+        self.fetch.host_keys = Arc::new(HostKeys::new(trusted, Some(pinned)));
+        self
     }
 
     /// What the frontier needs, for a run that has already fetched this many pages.

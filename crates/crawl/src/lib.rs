@@ -43,5 +43,7 @@ pub use watch::why::{
     Stretch, WaitingHost, WaitingHosts, why,
 };
 
+// By which `ssh` asks this program for a password.
+pub use orb_fetch::PASSWORD_VARIABLE as SSH_PASSWORD_VARIABLE;
 // Where tests stage a crash or a failing disk.
 pub use orb_store::fault::arm_from as arm_fault;

@@ -134,7 +134,7 @@ impl Crawl {
         let known = self.project.sessions(MAX_HOSTS)?;
         let sessions = Arc::new(Sessions::new(self.settings.urls, known));
         let dir = self.project.dir().dir.clone();
-        let mut config = Config::new(&self.settings, Arc::clone(&scope), &private, &dir, sessions)?;
+        let mut config = Config::new(&self.settings, Arc::clone(&scope), &private, &dir, sessions)?.pinning(&dir);
         if run.kind == RunKind::Track {
             let noises = Noises::new(self.project.reader()?);
             config = config.tracking(ArchiveReader::open(self.project.dir()), noises)?;
@@ -185,7 +185,11 @@ impl Crawl {
         let waiting = shared.frontier().waiting(clock.now());
         let reasons = waiting.reasons.iter().map(|(why, hosts, name)| format!("{why}: {hosts} hosts, such as {name}"));
         let summary = Summary::new(dir.name, run.id, run.kind, state, counters);
-        let summary = Summary { index, waiting: reasons.collect(), ..summary };
+        let host_keys = config.fetch.host_keys.first_seen();
+        let summary = Summary { index, waiting: reasons.collect(), host_keys, ..summary };
+        for line in &summary.host_keys {
+            patiently(&shared, || journal.log(line))?;
+        }
         if let Some(problem) = summary.index.as_ref().and_then(|index| index.problem.as_ref()) {
             patiently(&shared, || journal.log(&format!("the text index: {problem}")))?;
         }

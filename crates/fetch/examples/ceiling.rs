@@ -8,7 +8,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for people at a terminal")]
 
 use orb_fetch::{FetchConfig, FetchError, Fetchers, Unwatched, raise_open_files};
-use orb_page::{HostId, Lease, PageId, Purpose};
+use orb_page::Lease;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -73,7 +73,7 @@ impl All {
     async fn fetch(self: Arc<Self>) -> usize {
         let mut fetched = 0;
         while let Some(url) = self.urls.get(self.next.fetch_add(1, Ordering::Relaxed)) {
-            let outcome = self.fetcher.fetch(&lease(url), &Unwatched).await;
+            let outcome = self.fetcher.fetch(&Lease::plain(url), &Unwatched).await;
             fetched += usize::from(outcome.result.is_ok_and(|response| response.status == 200));
         }
         fetched
@@ -90,22 +90,4 @@ fn in_turns(text: &str) -> (Vec<String>, usize) {
     let longest = by_host.values().map(Vec::len).max().unwrap_or(0);
     let turn = |at| by_host.values().filter_map(move |urls| urls.get(at));
     ((0..longest).flat_map(turn).map(|url| (*url).to_owned()).collect(), by_host.len())
-}
-
-fn lease(url: &str) -> Lease {
-    Lease {
-        page: PageId(1),
-        host: HostId(1),
-        url: url.to_owned(),
-        asked: None,
-        before: None,
-        again: false,
-        step: None,
-        referrer: None,
-        depth: 0,
-        redirects: 0,
-        attempt: 0,
-        purpose: Purpose::Page,
-        addr: None,
-    }
 }

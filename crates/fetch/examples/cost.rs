@@ -12,7 +12,7 @@ use http_body_util::{BodyExt, Empty};
 use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper_util::rt::TokioIo;
 use orb_fetch::{FetchConfig, Fetchers, Unwatched};
-use orb_page::{HostId, Lease, PageId, Purpose};
+use orb_page::Lease;
 use rustix::time::{ClockId, clock_gettime};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -92,21 +92,7 @@ async fn ours(addr: SocketAddr, requests: usize, lanes: usize) {
 }
 
 fn lease(addr: SocketAddr) -> Lease {
-    Lease {
-        page: PageId(1),
-        host: HostId(1),
-        url: format!("http://{addr}/some/page.html"),
-        asked: None,
-        before: None,
-        again: false,
-        step: None,
-        referrer: None,
-        depth: 0,
-        redirects: 0,
-        attempt: 0,
-        purpose: Purpose::Page,
-        addr: Some(addr.ip()),
-    }
+    Lease { addr: Some(addr.ip()), ..Lease::plain(format!("http://{addr}/some/page.html")) }
 }
 
 async fn hyper(addr: SocketAddr, requests: usize, lanes: usize) {

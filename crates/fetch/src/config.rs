@@ -1,6 +1,6 @@
 //! How is fetching configured?
 
-use crate::{FetchError, Jar, Keyring};
+use crate::{FetchError, HostKeys, Jar, Keyring};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -63,6 +63,10 @@ pub struct FetchConfig {
     pub private_hosts: Vec<String>,
     /// Whether FTP is spoken under TLS.
     pub ftp_tls: FtpTls,
+    /// The program that speaks SSH, for SFTP.
+    pub ssh_program: PathBuf,
+    /// The keys that its servers may have.
+    pub host_keys: Arc<HostKeys>,
     /// The directories of this machine that may be read, with all below them; none by default.
     pub file_roots: Vec<PathBuf>,
 }
@@ -107,6 +111,8 @@ impl Default for FetchConfig {
             keep_alive: Duration::from_secs(15),
             private_hosts: Vec::new(),
             ftp_tls: FtpTls::Try,
+            ssh_program: "ssh".into(),
+            host_keys: Arc::default(),
             file_roots: Vec::new(),
         }
     }

@@ -24,6 +24,8 @@ mod listed;
 mod names;
 mod nntp;
 mod protocol;
+mod sessions;
+mod sftp;
 mod tls;
 
 pub use coding::{Decoded, decode};
@@ -43,3 +45,7 @@ pub use intake::{Received, receive};
 pub use keyring::{Credential, Keyring, Proof};
 pub use line::{AddressGuard, ConnectionCounts, Line, Socket, TokenBucket, raise_open_files, why_not_public};
 pub use protocol::{BoxFuture, Fetch, OpenProtocol, PROTOCOLS, Protocol, Unwatched, Watch, register};
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub use sftp::read_sftp_listing;
+pub use sftp::{HostKeys, PASSWORD_VARIABLE};

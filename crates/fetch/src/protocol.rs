@@ -1,14 +1,14 @@
 //! Which protocols are there, and what must each of them do?
 //!
 //! A protocol is one module that implements [`Fetch`] on the [`Line`] and one entry in
-//! [`PROTOCOLS`]. A directory is a page like any other: its body is an
-//! listing, from which the extractor takes the links.
+//! [`PROTOCOLS`]. A directory is a page like any other: its body is a listing, from which the extractor takes the links.
 
 use crate::fetchers::refused;
 use crate::file::FileFetcher;
 use crate::ftp::FtpFetcher;
 use crate::http::HttpFetcher;
 use crate::nntp::NntpFetcher;
+use crate::sftp::SftpFetcher;
 use crate::{FetchConfig, FetchError, HttpRequest, Line};
 use orb_page::{Lease, Outcome};
 use orb_urls::scheme::{self, Manners};
@@ -86,6 +86,10 @@ pub const PROTOCOLS: &[Protocol] = &[
     Protocol {
         schemes: &[("ftp", Manners::web(21)), ("ftps", Manners::web(990))],
         open: |line, config| Ok(Arc::new(FtpFetcher::new(Arc::clone(line), Arc::clone(config))?)),
+    },
+    Protocol {
+        schemes: &[("sftp", Manners { robots: false, ..Manners::web(22) })],
+        open: |line, config| Ok(Arc::new(SftpFetcher::new(Arc::clone(line), Arc::clone(config)))),
     },
     Protocol {
         schemes: &[

@@ -46,6 +46,22 @@ pub(crate) fn client(config: &FetchConfig, offered: &[&[u8]]) -> Result<Arc<Clie
     Ok(Arc::new(client))
 }
 
+/// The settings of TLS for protocols that may do without it.
+#[derive(Clone, Debug)]
+pub(crate) struct OptionalTls {
+    pub(crate) strict: Arc<ClientConfig>,
+    /// The same that accepts any certificate, where the server offers TLS and no password is sent:
+    /// better than no TLS at all, which would be the alternative.
+    pub(crate) lenient: Arc<ClientConfig>,
+}
+
+impl OptionalTls {
+    pub(crate) fn new(config: &FetchConfig) -> Result<Self, FetchError> {
+        let lenient = FetchConfig { insecure: true, ..config.clone() };
+        Ok(Self { strict: client(config, &[])?, lenient: client(&lenient, &[])? })
+    }
+}
+
 /// The same without the sessions of others: only what is learnt on one connection is resumed on
 /// those beside it.
 pub(crate) fn apart(client: &ClientConfig) -> Arc<ClientConfig> {

@@ -7,7 +7,7 @@
 mod toy;
 
 use orb_fetch::{FetchConfig, Fetchers, PROTOCOLS, Protocol, Timeouts, Unwatched};
-use orb_page::{FailureKind, HostId, Lease, Outcome, PageId, Purpose, Truncation};
+use orb_page::{FailureKind, Lease, Outcome, Truncation};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -66,21 +66,7 @@ impl Stage {
     }
 
     fn lease(&self, subject: &Subject) -> Lease {
-        Lease {
-            page: PageId(1),
-            host: HostId(1),
-            url: format!("{}://{}/file", subject.scheme, self.addr),
-            asked: None,
-            before: None,
-            again: false,
-            step: None,
-            referrer: None,
-            depth: 0,
-            redirects: 0,
-            attempt: 0,
-            purpose: Purpose::Page,
-            addr: None,
-        }
+        Lease::plain(format!("{}://{}/file", subject.scheme, self.addr))
     }
 }
 

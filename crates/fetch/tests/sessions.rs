@@ -1,4 +1,4 @@
-//! What must hold of protocols that keep sessions: FTP and NNTP?
+//! What must hold of protocols that keep sessions: FTP, NNTP and SFTP?
 //!
 //! The same as of all others (`conformance.rs`): the guard refuses, the caps of connections and
 //! size hold, and a server that is silent or gone is an outcome. Their servers must be spoken with,
@@ -6,29 +6,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use orb_fetch::{FetchConfig, Fetchers, FtpTls, Timeouts, Unwatched};
-use orb_page::{Failure, FailureKind, HostId, Lease, PageId, Purpose, Response, ResponseKind, Truncation};
+use orb_page::{Failure, FailureKind, Lease, Response, ResponseKind, Truncation};
 use orb_testweb::{FtpServer, NewsServer};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
-
-fn lease(url: &str) -> Lease {
-    Lease {
-        page: PageId(1),
-        host: HostId(1),
-        url: url.to_owned(),
-        asked: None,
-        before: None,
-        again: false,
-        step: None,
-        referrer: None,
-        depth: 0,
-        redirects: 0,
-        attempt: 0,
-        purpose: Purpose::Page,
-        addr: None,
-    }
-}
 
 fn config() -> FetchConfig {
     FetchConfig { private_hosts: vec!["127.0.0.1".to_owned()], ..FetchConfig::default() }
@@ -39,7 +21,7 @@ fn fetchers(config: FetchConfig) -> Arc<Fetchers> {
 }
 
 async fn fetch(fetchers: &Fetchers, url: &str) -> Result<Response, Failure> {
-    fetchers.fetch(&lease(url), &Unwatched).await.result
+    fetchers.fetch(&Lease::plain(url), &Unwatched).await.result
 }
 
 fn conversation(response: &Response) -> String {
@@ -63,7 +45,7 @@ fn documents() -> (FtpServer, NewsServer, [String; 2]) {
 async fn a_private_address_is_refused_before_a_word_is_said() {
     let (ftp, news, urls) = documents();
     let fetchers = fetchers(FetchConfig::default());
-    for url in urls {
+    for url in urls.into_iter().chain(["sftp://127.0.0.1:9/a".to_owned()]) {
         assert_eq!(fetch(&fetchers, &url).await.unwrap_err().kind, FailureKind::Guard, "{url}");
     }
     assert!(ftp.take_log().is_empty() && news.take_log().is_empty());
@@ -127,14 +109,14 @@ async fn a_silent_server_is_a_timeout_and_one_that_is_gone_a_failed_connection()
     let fetchers = fetchers(FetchConfig { timeouts, ..config() });
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let addr = silent.local_addr().unwrap();
-    for scheme in ["ftp", "nntp"] {
+    for scheme in ["ftp", "sftp", "nntp"] {
         let failure = fetch(&fetchers, &format!("{scheme}://{addr}/a")).await;
         // `nntp://host/a` names a group, which is asked for under its name with a slash.
         let failure = if scheme == "nntp" { fetch(&fetchers, &format!("{scheme}://{addr}/a/")).await } else { failure };
         assert_eq!(failure.unwrap_err().kind, FailureKind::Timeout, "{scheme}");
     }
     drop(silent);
-    for scheme in ["ftp", "nntp"] {
+    for scheme in ["ftp", "sftp", "nntp"] {
         let failure = fetch(&fetchers, &format!("{scheme}://{addr}/a/")).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::Connect, "{scheme}");
     }

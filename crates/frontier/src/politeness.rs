@@ -153,6 +153,7 @@ impl FetchEnd {
             Some(
                 FailureKind::Connect
                     | FailureKind::Tls
+                    | FailureKind::HostKey
                     | FailureKind::Timeout
                     | FailureKind::Protocol
                     | FailureKind::Malformed

@@ -189,6 +189,11 @@ impl Frontier {
         if let Some(wait) = self.config.politeness.slow_wait(ended.elapsed) {
             site.rest_until(now.plus(wait), Why::Slow);
         }
+        if ended.failure == Some(FailureKind::HostKey) {
+            // Whoever answers there, nothing else is asked of them.
+            let failure = Failure::new(FailureKind::HostKey, "its host key is not the one that is expected");
+            site.dead = Dead::of(&failure, now);
+        }
         site.stuck = ended.is_refusal() && ended.status.is_none() && site.answered;
         if ended.is_refusal() {
             if matches!(ended.failure, Some(FailureKind::Connect | FailureKind::Timeout)) {

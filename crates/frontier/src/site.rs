@@ -250,6 +250,7 @@ impl Dead {
             FailureKind::Dns => "unresolvable",
             FailureKind::Connect => "refused",
             FailureKind::Tls => "tls",
+            FailureKind::HostKey => "host-key",
             FailureKind::Guard => "guard",
             FailureKind::Unsupported => "unsupported",
             FailureKind::Timeout | FailureKind::Protocol | FailureKind::Malformed | FailureKind::Local => return None,

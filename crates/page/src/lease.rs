@@ -39,6 +39,25 @@ pub struct Lease {
 }
 
 impl Lease {
+    /// A lease for a page of which nothing else is known, for tests and examples.
+    pub fn plain(url: impl Into<String>) -> Self {
+        Self {
+            page: PageId(1),
+            host: HostId(1),
+            url: url.into(),
+            asked: None,
+            before: None,
+            again: false,
+            step: None,
+            referrer: None,
+            depth: 0,
+            redirects: 0,
+            attempt: 0,
+            purpose: Purpose::Page,
+            addr: None,
+        }
+    }
+
     /// The URL to request.
     pub fn request_url(&self) -> &str {
         self.asked.as_deref().unwrap_or(&self.url)

@@ -54,6 +54,8 @@ pub enum FailureKind {
     Connect,
     /// A bad certificate or a failed handshake.
     Tls,
+    /// The server's SSH key is not the one it had, or not one that is trusted.
+    HostKey,
     /// Timed out.
     Timeout,
     /// The connection broke before the response head was complete.

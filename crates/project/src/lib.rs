@@ -51,7 +51,7 @@ pub use position::TextPosition;
 pub use rule_rows::{RuleRow, rule_rows, with_rule_rows};
 pub use settings::{
     CrawlSettings, FetchSettings, FileSettings, FrontierSettings, FtpSettings, FtpTlsName, OrderName, Settings,
-    SettingsError, StoreSettings, nearest, without_user,
+    SettingsError, SftpSettings, StoreSettings, nearest, without_user,
 };
 pub use steps::{AuthSettings, FieldValue, FormSettings, SecretSource, StepSettings, credentials, matching, number};
 pub use timetable::{Due, ScheduleSettings};

@@ -39,6 +39,8 @@ pub struct Settings {
     pub fetch: FetchSettings,
     /// How to speak FTP.
     pub ftp: FtpSettings,
+    /// How to speak SFTP.
+    pub sftp: SftpSettings,
     /// Which files of this machine may be read.
     pub files: FileSettings,
     /// Documents that are no web pages.
@@ -262,6 +264,23 @@ pub enum FtpTlsName {
     Require,
     /// Never.
     Off,
+}
+
+/// Section `[sftp]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SftpSettings {
+    /// The program that speaks SSH.
+    pub program: PathBuf,
+    /// The keys that servers may have, in the format of OpenSSH.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub known_hosts: Option<PathBuf>,
+}
+
+impl Default for SftpSettings {
+    fn default() -> Self {
+        Self { program: "ssh".into(), known_hosts: None }
+    }
 }
 
 /// Section `[files]`.

@@ -5,7 +5,7 @@
 //! killed, and prints its counters before it exits.
 
 use clap::{Parser, ValueEnum};
-use orb_testweb::{Dns, Features, GzipMode, Latency, Server, Spec, TlsIdentity, Web};
+use orb_testweb::{Dns, Features, GzipMode, Latency, NewsServer, Server, Spec, TlsIdentity, Web};
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -81,6 +81,9 @@ struct Args {
     /// Print the URLs that a crawl from the first host must request, and exit.
     #[arg(long)]
     expect: bool,
+    /// Serve a newsgroup with this many articles instead, by NNTP.
+    #[arg(long)]
+    news: Option<u64>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -146,17 +149,32 @@ fn serve(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
     let (addr, dns_addr, hosts, pages) = (server.addr(), dns.addr(), web.hosts(), web.plain_pages());
     writeln!(out, "{{\"addr\":\"{addr}\",\"dns\":\"{dns_addr}\",\"hosts\":{hosts},\"pages\":{pages}}}")?;
     out.flush()?;
-    // The parent holds the other end of our input; when it goes, so do we.
-    let mut ignored = [0; 256];
-    while std::io::stdin().read(&mut ignored)? > 0 {}
+    await_parent()?;
     let counters = server.counters();
     let (requests, bytes, connections) = (counters.requests, counters.bytes, counters.connections);
     writeln!(out, "{{\"requests\":{requests},\"bytes\":{bytes},\"connections\":{connections}}}")?;
     Ok(())
 }
 
+/// Serves a newsgroup, after a line with its address.
+fn serve_news(articles: u64) -> Result<(), Box<dyn std::error::Error>> {
+    let server = NewsServer::start(&[("misc.test", articles)], Vec::new())?;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}", server.addr())?;
+    out.flush()?;
+    Ok(await_parent()?)
+}
+
+/// Returns when our input ends: the parent holds the other end, and when it goes, so do we.
+fn await_parent() -> std::io::Result<()> {
+    let mut ignored = [0; 256];
+    while std::io::stdin().read(&mut ignored)? > 0 {}
+    Ok(())
+}
+
 fn main() -> ExitCode {
-    match serve(&Args::parse()) {
+    let args = Args::parse();
+    match args.news.map_or_else(|| serve(&args), serve_news) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();

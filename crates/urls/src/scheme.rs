@@ -60,7 +60,7 @@ pub const SCHEMES: &[(&str, Treatment)] = &[
     ("blob", Treatment::NotWeb),
     ("ftp", Treatment::Fetched(Manners::web(21))),
     ("ftps", Treatment::Fetched(Manners::web(990))),
-    ("sftp", Treatment::Unsupported),
+    ("sftp", Treatment::Fetched(Manners { robots: false, ..Manners::web(22) })),
     ("nntp", Treatment::Fetched(Manners { robots: false, ..Manners::web(119) })),
     ("nntps", Treatment::Fetched(Manners { robots: false, ..Manners::web(563) })),
     ("file", Treatment::Fetched(Manners::local())),

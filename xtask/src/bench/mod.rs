@@ -17,6 +17,7 @@ mod measure;
 mod peers;
 mod planned;
 mod polite;
+mod protocols;
 mod ranked;
 mod served;
 mod sessions;
@@ -43,6 +44,7 @@ const PARTS: &[BenchPart] = &[
     ("index", "a crawl with the text index and without", indexed::crawled),
     ("search", "queries of three words over a hundred thousand pages", indexed::searched),
     ("track", "twenty thousand unchanged pages, visited again", tracked::measured),
+    ("protocols", "trees and newsgroups that are not on the web, and peers", protocols::measured),
     ("known", "a million known URLs", |wish| known::measured(wish).map(PartReport::from)),
     ("graph", "fifty million arcs, and who points to a page", graph::measured),
     ("ranks", "how many arcs PageRank follows in a second", |_| ranked::measured()),

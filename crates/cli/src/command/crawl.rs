@@ -113,6 +113,7 @@ pub(crate) fn print(stdout: &mut impl std::io::Write, s: &Summary) -> std::io::R
         }
         _ => {}
     }
+    s.host_keys.iter().try_for_each(|line| writeln!(stdout, "  {line}"))?;
     if c.frontier > 0 {
         writeln!(stdout, "  {} pages still queued: orb {} {} continues", grouped(c.frontier), s.kind, s.project)?;
         s.waiting.iter().try_for_each(|line| writeln!(stdout, "    {line}"))?;

@@ -383,7 +383,9 @@ fn failed(visit: &mut Visit, failure: &Failure) {
     visit.flag = Flag::Error;
     visit.problem = Some(failure.detail.clone());
     visit.kind = match failure.kind {
-        FailureKind::Dns | FailureKind::Connect | FailureKind::Tls | FailureKind::Guard => PageKind::DomainError,
+        FailureKind::Dns | FailureKind::Connect | FailureKind::Tls | FailureKind::HostKey | FailureKind::Guard => {
+            PageKind::DomainError
+        }
         FailureKind::Timeout => PageKind::Timeout,
         FailureKind::Protocol | FailureKind::Malformed | FailureKind::Unsupported | FailureKind::Local => {
             PageKind::HttpError

@@ -1,7 +1,7 @@
 //! What does a reader make of hand-made responses?
 
 use super::*;
-use orb_page::{Body, HostId, PageId, Purpose, Timings, Verdict};
+use orb_page::{Body, PageId, Timings, Verdict};
 use orb_urls::scope::Mode;
 use orb_urls::{Rules, ScopeSpec};
 
@@ -31,23 +31,7 @@ fn reader(mode: Mode) -> ResponseReader {
 }
 
 fn lease(url: &str, depth: u32, redirects: u8) -> Lease {
-    let (page, host) = (PageId(7), HostId(1));
-    let url = url.to_owned();
-    Lease {
-        page,
-        host,
-        url,
-        asked: None,
-        before: None,
-        again: false,
-        step: None,
-        referrer: None,
-        depth,
-        redirects,
-        attempt: 0,
-        purpose: Purpose::Page,
-        addr: None,
-    }
+    Lease { page: PageId(7), depth, redirects, ..Lease::plain(url) }
 }
 
 fn answer(status: u16, fields: &[(&str, &str)], body: &[u8]) -> Outcome {

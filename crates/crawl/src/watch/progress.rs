@@ -228,7 +228,7 @@ const fn place(kind: FailureKind) -> usize {
     match kind {
         FailureKind::Dns => 0,
         FailureKind::Connect => 1,
-        FailureKind::Tls => 2,
+        FailureKind::Tls | FailureKind::HostKey => 2,
         FailureKind::Timeout => 3,
         FailureKind::Protocol | FailureKind::Malformed => 4,
         FailureKind::Guard => 5,

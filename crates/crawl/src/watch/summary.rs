@@ -26,6 +26,9 @@ pub struct Summary {
     /// Why pages remain in the queue, if any do: reason, hosts, an example.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<String>,
+    /// Servers whose SSH keys were seen for the first time, and are pinned from now on.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub host_keys: Vec<String>,
     /// The state of the text index, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexAccount>,
@@ -44,6 +47,7 @@ impl Summary {
             counters,
             pages_per_second,
             waiting: Vec::new(),
+            host_keys: Vec::new(),
             index: None,
         }
     }

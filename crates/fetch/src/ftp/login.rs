@@ -3,27 +3,10 @@
 //! It greets, TLS begins where it is wanted and offered, and we say who we are: by a name and a
 //! password that the user gave for this server, or as anybody.
 
-use crate::keyring::Login;
-use crate::line::Endpoint;
-use crate::lines::{BrokenOff, Dialogue, LineStream, ServerReply};
-use crate::{FetchConfig, FtpTls, Line};
+use crate::FtpTls;
+use crate::lines::{Dialogue, Opening, ServerReply};
+use crate::sessions::BrokenOff;
 use orb_page::{Failure, FailureKind, Timings};
-use rustls::ClientConfig;
-use std::net::IpAddr;
-use std::sync::Arc;
-use tokio::time::Instant;
-
-/// What a session is opened with.
-pub(super) struct Opening<'a> {
-    pub(super) line: &'a Arc<Line>,
-    pub(super) config: &'a Arc<FetchConfig>,
-    pub(super) client: &'a ClientConfig,
-    pub(super) to: Arc<Endpoint>,
-    pub(super) addr: Option<IpAddr>,
-    /// Whether TLS begins with the connection.
-    pub(super) implicit: bool,
-    pub(super) login: Option<Login<'a>>,
-}
 
 /// Waits for the greeting, which may be preceded by a request for patience.
 pub(super) async fn greet(talk: &mut Dialogue) -> Result<(), BrokenOff> {
@@ -34,52 +17,30 @@ pub(super) async fn greet(talk: &mut Dialogue) -> Result<(), BrokenOff> {
     if greeting.is_done() { Ok(()) } else { Err(turned_away(&greeting).into()) }
 }
 
-pub(super) async fn secured(
-    wire: LineStream,
-    opening: &Opening<'_>,
-    client: &Arc<ClientConfig>,
-    timings: &mut Timings,
-) -> Result<LineStream, BrokenOff> {
-    let LineStream::Plain(socket) = wire else { return Ok(wire) };
-    let start = Instant::now();
-    let wire = LineStream::secured(*socket, &opening.to.host, client, opening.config).await?;
-    timings.tls = start.elapsed();
-    Ok(wire)
-}
-
 /// Asks for TLS.
 pub(super) async fn with_tls(
     mut talk: Dialogue,
     opening: &Opening<'_>,
-    client: &Arc<ClientConfig>,
     timings: &mut Timings,
 ) -> Result<Dialogue, BrokenOff> {
     let reply = talk.ask(b"AUTH TLS").await?;
-    if reply.code != 234 {
-        return match opening.config.ftp_tls {
-            FtpTls::Require => {
-                let line = format!("the server has no TLS, and ftp.tls requires it: {}", reply.line());
-                Err(Failure::new(FailureKind::Tls, line).into())
-            }
-            FtpTls::Try | FtpTls::Off => Ok(talk),
-        };
+    if reply.code == 234 {
+        return Ok(opening.secured(talk, timings).await?);
     }
-    let (wire, record) = talk.into_wire();
-    let wire = secured(wire, opening, client, timings).await?;
-    let mut talk = Dialogue::new(wire, opening.config.timeouts.head);
-    talk.recall(record);
-    Ok(talk)
+    match opening.config.ftp_tls {
+        FtpTls::Require => {
+            let line = format!("the server has no TLS, and ftp.tls requires it: {}", reply.line());
+            Err(Failure::new(FailureKind::Tls, line).into())
+        }
+        FtpTls::Try | FtpTls::Off => Ok(talk),
+    }
 }
 
 /// Logs in with the credentials for this server, or as anybody.
 pub(super) async fn log_in(talk: &mut Dialogue, opening: &Opening<'_>) -> Result<(), BrokenOff> {
+    opening.check_password(talk)?;
     let contact = contact(&opening.config.user_agent);
     let (user, password) = match &opening.login {
-        Some(login) if !login.in_clear && !talk.wire().is_secured() => {
-            let line = "the server has no TLS, and the password may not go over the line in the clear \
-                        (allow_plain in [[auth]])";
-            return Err(Failure::new(FailureKind::Tls, line).into());
-        }
         Some(login) => (login.user, login.password),
         None => ("anonymous", contact.as_str()),
     };
@@ -92,7 +53,12 @@ pub(super) async fn log_in(talk: &mut Dialogue, opening: &Opening<'_>) -> Result
         }
         reply = talk.reply().await?;
     }
-    if reply.is_done() { Ok(()) } else { Err(turned_away(&reply).into()) }
+    if reply.is_done() {
+        return Ok(());
+    }
+    let failure = turned_away(&reply);
+    let is_refused = failure.kind == FailureKind::Malformed;
+    Err(if is_refused { BrokenOff::refused(failure) } else { failure.into() })
 }
 
 /// What an anonymous visitor gives for a password: the address of who runs the crawl, if the user

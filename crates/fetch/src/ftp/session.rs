@@ -6,33 +6,30 @@
 //! by which servers know that both are ours.
 
 use super::listing::{self, FtpEntry, ListingForm};
-use super::login::{Opening, greet, log_in, secured, with_tls};
+use super::login::{greet, log_in, with_tls};
 use super::passive;
 use crate::intake::{Received, receive_from};
 use crate::line::{Endpoint, Permit};
-use crate::lines::{BrokenOff, Dialogue, KeepSession, LineStream, ServerReply, malformed};
+use crate::lines::{Dialogue, LineSession, LineStream, Opening, ServerReply, malformed};
 use crate::listed::EntryStamp;
-use crate::{FetchConfig, FtpTls, Line, Watch, tls};
+use crate::sessions::{BrokenOff, SessionPlace};
+use crate::{FetchConfig, FtpTls, Line, Watch};
 use orb_page::{Failure, FailureKind, Moment, Timings, Truncation};
 use rustls::ClientConfig;
-use std::net::IpAddr;
 use std::sync::Arc;
 
 /// A conversation with a server that knows us.
 #[derive(Debug)]
 pub(super) struct Session {
-    pub(super) talk: Dialogue,
+    talk: Dialogue,
+    place: SessionPlace,
     line: Arc<LineAndConfig>,
-    to: Arc<Endpoint>,
-    addr: Option<IpAddr>,
     data: Arc<Permit>,
     /// The settings of TLS if data are transferred under it.
     secured: Option<Arc<ClientConfig>>,
     /// The directory we were put into, without a slash at its end.
     home: Vec<u8>,
     can: Abilities,
-    /// Whether a transfer was cut off, so that the conversation is of no further use.
-    spent: bool,
 }
 
 /// What a session works with.
@@ -72,19 +69,11 @@ pub(super) struct FtpListing {
 impl Session {
     /// Connects, secures the connection as far as wanted, and logs in.
     pub(super) async fn open(opening: Opening<'_>, timings: &mut Timings) -> Result<Self, BrokenOff> {
-        let [control, data] = opening.line.permits_for_two(&opening.to).await?;
-        let socket = opening.line.open_permitted(&opening.to, opening.addr, control.into(), timings).await?;
-        let patience = opening.config.timeouts.head;
-        let client = tls::apart(opening.client);
-        let wire = if opening.implicit {
-            secured(LineStream::Plain(Box::new(socket)), &opening, &client, timings).await?
-        } else {
-            LineStream::Plain(Box::new(socket))
-        };
-        let mut talk = Dialogue::new(wire, patience);
+        let [control, data] = opening.line.permits_for_two(&opening.place.to).await?;
+        let mut talk = opening.dial(control, timings).await?;
         greet(&mut talk).await?;
         if !opening.implicit && opening.config.ftp_tls != FtpTls::Off {
-            talk = with_tls(talk, &opening, &client, timings).await?;
+            talk = with_tls(talk, &opening, timings).await?;
         }
         log_in(&mut talk, &opening).await?;
         let is_secured = talk.wire().is_secured();
@@ -93,14 +82,12 @@ impl Session {
             Abilities { form: ListingForm::People, mlst: false, size: false, mdtm: false, rest: false, epsv: true };
         let mut session = Self {
             talk,
+            place: opening.place,
             line: Arc::new(line),
-            to: opening.to,
-            addr: opening.addr,
             data: Arc::new(data),
-            secured: is_secured.then_some(client),
+            secured: is_secured.then_some(opening.client),
             home: Vec::new(),
             can,
-            spent: false,
         };
         session.prepare().await?;
         Ok(session)
@@ -150,11 +137,6 @@ impl Session {
             return path.to_vec();
         }
         [&self.home, &b"/"[..], path].concat()
-    }
-
-    /// Whether the conversation can go on.
-    pub(super) const fn is_sound(&self) -> bool {
-        !self.spent
     }
 
     pub(super) const fn tells_times(&self) -> bool {
@@ -280,9 +262,9 @@ impl Session {
             Err(refused) => return Ok(Err(refused)),
         };
         let config = Arc::clone(&self.line.config);
-        let to = Endpoint { port, ..Endpoint::clone(&self.to) };
+        let to = Endpoint { port, ..Endpoint::clone(&self.place.to) };
         let mut unused = Timings::default();
-        let socket = self.line.line.open_permitted(&to, self.addr, Arc::clone(&self.data), &mut unused).await?;
+        let socket = self.line.line.open_permitted(&to, self.place.addr, Arc::clone(&self.data), &mut unused).await?;
         if let Some(before) = before {
             let reply = self.talk.ask(before.as_bytes()).await?;
             if reply.code != 350 {
@@ -294,12 +276,12 @@ impl Session {
             return Ok(Err(begun));
         }
         let mut data = match &self.secured {
-            Some(client) => LineStream::secured(socket, &self.to.host, client, &config).await?,
+            Some(client) => LineStream::secured(socket, &self.place.to.host, client, &config).await?,
             None => LineStream::Plain(Box::new(socket)),
         };
         let mut received = receive_from(&mut data, &config, watch).await?;
         if matches!(received.truncated, Some(Truncation::Length | Truncation::Time | Truncation::Unwanted)) {
-            self.spent = true;
+            self.talk.spend();
             return Ok(Ok(received));
         }
         data.close();
@@ -326,21 +308,24 @@ impl Session {
     }
 }
 
-impl KeepSession for Session {
-    fn endpoint(&self) -> &Arc<Endpoint> {
-        &self.to
+impl LineSession for Session {
+    /// As other crawlers write it.
+    const CONVERSATION: &'static str = "text/x-ftp-control-conversation";
+
+    fn place(&self) -> &SessionPlace {
+        &self.place
     }
 
-    fn addr(&self) -> Option<IpAddr> {
-        self.addr
+    fn talk(&self) -> &Dialogue {
+        &self.talk
     }
 
-    fn is_usable(&mut self) -> bool {
-        self.talk.is_usable()
+    fn talk_mut(&mut self) -> &mut Dialogue {
+        &mut self.talk
     }
 
-    fn farewell(self) {
-        self.talk.farewell();
+    fn into_talk(self) -> Dialogue {
+        self.talk
     }
 }
 

@@ -245,24 +245,9 @@ pub(crate) fn basic_authorization(url: &Url) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use orb_page::{HostId, PageId};
 
     fn lease(url: &str) -> Lease {
-        Lease {
-            page: PageId(1),
-            host: HostId(1),
-            url: url.to_owned(),
-            asked: None,
-            before: None,
-            again: false,
-            step: None,
-            referrer: Some("http://from.example/#part".to_owned()),
-            depth: 0,
-            redirects: 0,
-            attempt: 0,
-            purpose: Purpose::Page,
-            addr: None,
-        }
+        Lease { referrer: Some("http://from.example/#part".to_owned()), ..Lease::plain(url) }
     }
 
     fn rendered(url: &str, config: &FetchConfig, cookie: Option<&str>, proxy: Option<&Proxy>) -> String {

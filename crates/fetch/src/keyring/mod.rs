@@ -23,6 +23,7 @@ use orb_urls::Address;
 use percent_encoding::percent_decode_str;
 use std::collections::HashMap;
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use url::{Position, Url};
 
@@ -38,6 +39,15 @@ pub enum Proof {
     },
     /// A token, for Bearer.
     Token(String),
+    /// A key, for SFTP.
+    Key {
+        /// The name.
+        user: String,
+        /// The file with the private key.
+        file: PathBuf,
+        /// What unlocks it; empty for nothing.
+        passphrase: String,
+    },
 }
 
 impl fmt::Debug for Proof {
@@ -46,6 +56,7 @@ impl fmt::Debug for Proof {
         match self {
             Self::Password { user, .. } => write!(f, "Password({user})"),
             Self::Token(_) => f.write_str("Token"),
+            Self::Key { user, file, .. } => write!(f, "Key({user}, {})", file.display()),
         }
     }
 }
@@ -68,7 +79,10 @@ const SCHEMES: [&str; 7] = ["http", "https", "ftp", "ftps", "sftp", "nntp", "nnt
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Login<'a> {
     pub(crate) user: &'a str,
+    /// The password, or what unlocks the key.
     pub(crate) password: &'a str,
+    /// The private key, where that is what proves who we are.
+    pub(crate) key_file: Option<&'a Path>,
     /// Whether they may be sent where anybody on the way can read them.
     pub(crate) in_clear: bool,
 }
@@ -90,6 +104,9 @@ impl Credential {
         let said = rest.trim_end_matches('/').rsplit_once(':').and_then(|(_, port)| port.parse().ok());
         let unsendable = |text: &str| text.chars().any(char::is_control);
         match &proof {
+            Proof::Key { .. } if scheme != Some("sftp") => {
+                return Err(wrong("a key is for sftp://, which it must name"));
+            }
             Proof::Password { user, .. } if user.contains(':') => return Err(wrong("a user has no colon in its name")),
             Proof::Password { user, password } if unsendable(user) || unsendable(password) => {
                 return Err(wrong("user or password holds characters that cannot be sent"));
@@ -172,7 +189,10 @@ impl Keyring {
                 && c.port.is_none_or(|port| port == address.port())
         };
         self.credentials.iter().filter(is_for).find_map(|c| match &c.proof {
-            Proof::Password { user, password } => Some(Login { user, password, in_clear: c.in_clear }),
+            Proof::Password { user, password } => Some(Login { user, password, key_file: None, in_clear: c.in_clear }),
+            Proof::Key { user, file, passphrase } => {
+                Some(Login { user, password: passphrase, key_file: Some(file), in_clear: false })
+            }
             Proof::Token(_) => None,
         })
     }

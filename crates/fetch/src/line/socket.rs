@@ -3,7 +3,7 @@
 //! A [`Socket`] is a TCP connection whose address has passed the guard, which counts under the
 //! connection caps until it is really closed, and whose reads keep to the bandwidth.
 
-use super::{Metered, OpenedConnection, Permit};
+use super::{Metered, OpenedConnection, Permit, ThrottledTime};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -46,6 +46,11 @@ impl Socket {
     /// How long the bandwidth limit has delayed this connection, which is not the server's fault.
     pub fn held(&self) -> Duration {
         self.metered.held()
+    }
+
+    /// The same, for callers that do not have the connection itself at hand.
+    pub(crate) fn hold(&self) -> Arc<ThrottledTime> {
+        self.metered.hold()
     }
 
     /// Closes the connection in order, in the background. It counts until both sides have closed.

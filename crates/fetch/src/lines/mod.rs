@@ -5,16 +5,19 @@
 //! refuses commands that would be two, and writes down both sides, because archives keep that.
 //! Passwords are not written down.
 
-mod kept;
+mod opening;
 mod wire;
 
-pub(crate) use kept::{KeepSession, KeptSessions};
+pub(crate) use opening::Opening;
 pub(crate) use wire::LineStream;
 
 use crate::line::late;
+use crate::sessions::{BrokenOff, KeepSession, SessionPlace};
 use bytes::{Buf, Bytes, BytesMut};
-use orb_page::{Failure, FailureKind};
+use orb_page::{Conversation, Failure, FailureKind};
+use std::fmt::Debug;
 use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, timeout_at};
@@ -54,27 +57,61 @@ pub(crate) struct Dialogue {
     buf: BytesMut,
     record: Vec<u8>,
     patience: Duration,
-    /// Whether anything was heard since the last call of [`begin`](Self::begin).
+    /// Whether anything was heard for the present page.
     heard: bool,
+    /// Whether an answer was cut off, so that the conversation is of no further use.
+    spent: bool,
 }
 
-/// A conversation that broke off.
-#[derive(Debug)]
-pub(crate) struct BrokenOff {
-    pub(crate) failure: Failure,
-    /// Whether the connection ended without a word, as one does that was idle for too long.
-    pub(crate) silent: bool,
+/// A session that is a conversation in lines.
+pub(crate) trait LineSession: Debug + Send + 'static {
+    /// The media type of what was said.
+    const CONVERSATION: &'static str;
+
+    fn place(&self) -> &SessionPlace;
+
+    fn talk(&self) -> &Dialogue;
+
+    fn talk_mut(&mut self) -> &mut Dialogue;
+
+    fn into_talk(self) -> Dialogue;
 }
 
-impl From<Failure> for BrokenOff {
-    fn from(failure: Failure) -> Self {
-        Self { failure, silent: false }
+impl<S: LineSession> KeepSession for S {
+    fn place(&self) -> &SessionPlace {
+        LineSession::place(self)
+    }
+
+    fn peer(&self) -> Option<SocketAddr> {
+        self.talk().wire.peer()
+    }
+
+    fn begin(&mut self) {
+        self.talk_mut().heard = false;
+    }
+
+    fn conversation(&mut self) -> Conversation {
+        let text = std::mem::take(&mut self.talk_mut().record).into();
+        Conversation { mime: S::CONVERSATION, text }
+    }
+
+    fn is_sound(&self) -> bool {
+        !self.talk().spent
+    }
+
+    fn is_usable(&mut self) -> bool {
+        let talk = self.talk_mut();
+        talk.buf.is_empty() && talk.wire.is_quiet()
+    }
+
+    fn farewell(self) {
+        self.into_talk().farewell();
     }
 }
 
 impl Dialogue {
-    pub(crate) fn new(wire: LineStream, patience: Duration) -> Self {
-        Self { wire, buf: BytesMut::new(), record: Vec::new(), patience, heard: false }
+    fn new(wire: LineStream, patience: Duration) -> Self {
+        Self { wire, buf: BytesMut::new(), record: Vec::new(), patience, heard: false, spent: false }
     }
 
     pub(crate) const fn wire(&self) -> &LineStream {
@@ -83,28 +120,18 @@ impl Dialogue {
 
     /// Takes the connection, to begin TLS on it. What the server said too early is not heard: it
     /// came in the clear and may be anybody's (CVE-2011-0411).
-    pub(crate) fn into_wire(self) -> (LineStream, Vec<u8>) {
+    fn into_wire(self) -> (LineStream, Vec<u8>) {
         (self.wire, self.record)
     }
 
     /// Goes on with a record begun elsewhere.
-    pub(crate) fn recall(&mut self, record: Vec<u8>) {
+    fn recall(&mut self, record: Vec<u8>) {
         self.record = record;
     }
 
-    /// Begins to write down the part of the conversation that belongs to the next page.
-    pub(crate) fn begin(&mut self) {
-        self.heard = false;
-    }
-
-    /// What was said since the last call.
-    pub(crate) fn take_record(&mut self) -> Bytes {
-        std::mem::take(&mut self.record).into()
-    }
-
-    /// Whether the connection can carry another command.
-    pub(crate) fn is_usable(&mut self) -> bool {
-        self.buf.is_empty() && self.wire.is_quiet()
+    /// Says that the rest of an answer was not heard.
+    pub(crate) const fn spend(&mut self) {
+        self.spent = true;
     }
 
     /// Sends a command. One that contains the end of a line would be two commands.
@@ -211,7 +238,7 @@ impl Dialogue {
     }
 
     /// Says goodbye and closes the connection, in the background.
-    pub(crate) fn farewell(mut self) {
+    fn farewell(mut self) {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
             let _ = self.say(b"QUIT", b"QUIT").await;
@@ -221,7 +248,7 @@ impl Dialogue {
 
     fn ended(&self, why: &str) -> BrokenOff {
         let line = format!("the connection ended without an answer: {why}");
-        BrokenOff { failure: Failure::new(FailureKind::Protocol, line), silent: !self.heard }
+        BrokenOff { silent: !self.heard, ..Failure::new(FailureKind::Protocol, line).into() }
     }
 
     fn note(&mut self, mark: &[u8], line: &[u8]) {

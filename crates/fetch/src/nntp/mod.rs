@@ -10,23 +10,20 @@ mod overview;
 mod session;
 mod target;
 
-use crate::line::Endpoint;
-use crate::lines::{BrokenOff, KeptSessions, ServerReply};
-use crate::listed::{Entry, Listed, Listen, split};
+use crate::lines::{Opening, ServerReply};
+use crate::listed::{Entry, Listen, split};
 use crate::names::{answer, bare, decoded, hopeless, listing, outcome};
-use crate::{BoxFuture, Fetch, FetchConfig, FetchError, Line, Watch, tls};
-use orb_page::{Body, Conversation, Failure, Lease, Listing, ListingEntry, Moment, Outcome, PageHistory, Response};
-use orb_page::{ResponseKind, Timings, Truncation, Version};
-use orb_urls::Address;
+use crate::sessions::{BrokenOff, Converse, SessionCall, SessionPlace, SessionPool};
+use crate::tls::{self, OptionalTls};
+use crate::{BoxFuture, Fetch, FetchConfig, FetchError, Line, Watch};
+use orb_page::{Body, Failure, Lease, Listing, ListingEntry, Moment, Outcome, PageHistory, Response};
+use orb_page::{Timings, Truncation, Version};
 use overview::{listed_answer, number_in, overview_line, read_listing};
-use rustls::ClientConfig;
-use session::{GroupFigures, NewsOpening, NewsSession};
+use session::{GroupFigures, NewsSession};
 use std::future::ready;
 use std::sync::Arc;
 use target::NewsTarget;
-use tokio::time::Instant;
 
-const CONVERSATION: &str = "text/x-nntp-conversation";
 const NNTP: &str = "nntp";
 const ARTICLE: &str = "message/rfc822";
 /// Groups with more articles are listed by numbers alone.
@@ -34,90 +31,83 @@ const MOST_OVERVIEWS: u64 = 20_000;
 
 /// Fetches from news servers.
 pub(crate) struct NntpFetcher {
-    line: Arc<Line>,
-    config: Arc<FetchConfig>,
-    client: Arc<ClientConfig>,
-    /// The same that accepts any certificate, where the server offers TLS and no password is sent.
-    lenient: Arc<ClientConfig>,
-    kept: Arc<KeptSessions<NewsSession>>,
-    listed: Listed,
+    pool: SessionPool<NewsSession>,
+    tls: OptionalTls,
 }
 
 /// One page being fetched.
 struct NewsErrand<'a> {
     fetcher: &'a NntpFetcher,
-    lease: &'a Lease,
-    address: Address,
+    call: SessionCall<'a>,
     target: NewsTarget,
     /// The version that is known.
     latest: Option<&'a Version>,
-    watch: &'a dyn Watch,
-    timings: Timings,
+    /// The listing that others wait for, if this is a group.
+    pending: Option<Listen<'a>>,
 }
 
 impl NntpFetcher {
     pub(crate) fn new(line: Arc<Line>, config: Arc<FetchConfig>) -> Result<Self, FetchError> {
-        let client = tls::client(&config, &[])?;
-        let lenient = tls::client(&FetchConfig { insecure: true, ..FetchConfig::clone(&config) }, &[])?;
-        let kept = KeptSessions::new(line.sockets(), config.keep_alive);
-        Ok(Self { line, config, client, lenient, kept, listed: Listed::default() })
+        let tls = OptionalTls::new(&config)?;
+        Ok(Self { pool: SessionPool::new(line, config), tls })
     }
 
     async fn errand(&self, lease: &Lease, watch: &dyn Watch) -> Outcome {
         let at = Moment::now();
-        let mut errand = match NewsErrand::new(self, lease, watch) {
-            Ok(errand) => errand,
-            Err(failure) => return outcome(at, Timings::default(), Err(failure)),
-        };
-        let result = match errand.target {
-            // Whoever asks for an article waits for its group from here on.
-            NewsTarget::Group(_) => errand.run(Some(self.listed.begin(&lease.url))).await,
-            _ => errand.run(None).await,
-        };
-        outcome(at, errand.timings, result)
+        match NewsErrand::new(self, lease, watch) {
+            Ok(mut errand) => {
+                let result = errand.run().await;
+                outcome(at, errand.call.timings, result)
+            }
+            Err(failure) => outcome(at, Timings::default(), Err(failure)),
+        }
     }
 }
 
 impl<'a> NewsErrand<'a> {
     fn new(fetcher: &'a NntpFetcher, lease: &'a Lease, watch: &'a dyn Watch) -> Result<Self, Failure> {
-        let address = Address::from_canonical(lease.request_url()).map_err(|why| hopeless(why.to_string()))?;
-        let path = decoded(address.path_and_query())?;
+        let call = SessionCall::new(lease, watch)?;
+        let path = decoded(call.address.path_and_query())?;
         let target = NewsTarget::of(&path).ok_or_else(|| hopeless("it names neither a group nor an article"))?;
-        let known = |before: &'a Arc<PageHistory>| {
-            let is_group = matches!(target, NewsTarget::Group(_));
-            before.latest.as_ref().filter(|_| before.there || is_group)
-        };
+        let is_group = matches!(target, NewsTarget::Group(_));
+        let known = |before: &'a Arc<PageHistory>| before.latest.as_ref().filter(|_| before.there || is_group);
         let latest = lease.before.as_ref().and_then(known).filter(|latest| !lease.again && latest.etag.is_some());
-        Ok(Self { fetcher, lease, address, target, latest, watch, timings: Timings::default() })
+        // Whoever asks for an article waits for its group from here on.
+        let pending = is_group.then(|| fetcher.pool.listed.begin(&lease.url));
+        Ok(Self { fetcher, call, target, latest, pending })
     }
 
-    async fn run(&mut self, mut pending: Option<Listen<'a>>) -> Result<Response, Failure> {
+    async fn run(&mut self) -> Result<Response, Failure> {
         if self.target == NewsTarget::GroupName {
             let mut response = bare(301, NNTP)?;
-            response.headers.push(b"Location", format!("{}/", self.address.as_str()).as_bytes());
+            response.headers.push(b"Location", format!("{}/", self.call.address.as_str()).as_bytes());
             return Ok(response);
         }
-        if let Some(known) = self.recalled().await? {
-            return Ok(known);
+        match self.recalled().await? {
+            Some(known) => Ok(known),
+            None => self.fetcher.pool.converse(self).await,
         }
-        let to = Endpoint { host: self.address.host().into(), port: self.address.port(), any_host: false };
-        let to = Arc::new(to);
-        loop {
-            let kept = self.fetcher.kept.take(&to, self.lease.addr);
-            let used_before = kept.is_some();
-            let session = match kept {
-                Some(session) => Ok(session),
-                None => self.open(&to).await,
-            };
-            let asked = match session {
-                Ok(session) => self.ask(session, &mut pending).await,
-                Err(broken) => Err(broken),
-            };
-            match asked {
-                // The server closed an idle session just as we used it.
-                Err(broken) if broken.silent && used_before => {}
-                result => return result.map_err(|broken| broken.failure),
-            }
+    }
+
+    async fn log_in(&mut self, place: SessionPlace) -> Result<NewsSession, BrokenOff> {
+        let NntpFetcher { pool, tls } = self.fetcher;
+        let login = pool.config.keyring.login(&self.call.address);
+        let implicit = self.call.address.scheme() == "nntps";
+        let client = match implicit {
+            true => Arc::clone(&tls.strict),
+            false => tls::apart(if login.is_some() { &tls.strict } else { &tls.lenient }),
+        };
+        let opening = Opening { line: &pool.line, config: &pool.config, client, place, implicit, login };
+        NewsSession::open(opening, &mut self.call.timings).await
+    }
+
+    async fn page(&mut self, session: &mut NewsSession) -> Result<Response, BrokenOff> {
+        match self.target.clone() {
+            NewsTarget::Groups(pattern) => self.groups(session, &pattern).await,
+            NewsTarget::Group(name) => self.group(session, &name).await,
+            NewsTarget::Numbered(group, number) => self.numbered(session, &group, &number).await,
+            NewsTarget::Identified(id) => self.article(session, &id).await,
+            NewsTarget::GroupName => Ok(bare(404, NNTP)?),
         }
     }
 
@@ -125,7 +115,7 @@ impl<'a> NewsErrand<'a> {
     async fn recalled(&self) -> Result<Option<Response>, Failure> {
         let NewsTarget::Numbered(..) = self.target else { return Ok(None) };
         let Some(latest) = self.latest else { return Ok(None) };
-        self.told_by(self.fetcher.listed.look_patiently(&self.lease.url).await, latest)
+        self.told_by(self.fetcher.pool.listed.look_patiently(&self.call.lease.url).await, latest)
     }
 
     /// The answer about an article that is known, by what its group says.
@@ -137,48 +127,8 @@ impl<'a> NewsErrand<'a> {
         })
     }
 
-    async fn open(&mut self, to: &Arc<Endpoint>) -> Result<NewsSession, BrokenOff> {
-        let fetcher = self.fetcher;
-        let login = fetcher.config.keyring.login(&self.address);
-        let implicit = self.address.scheme() == "nntps";
-        let opening = NewsOpening {
-            line: &fetcher.line,
-            config: &fetcher.config,
-            client: if implicit || login.is_some() { &fetcher.client } else { &fetcher.lenient },
-            to: Arc::clone(to),
-            addr: self.lease.addr,
-            implicit,
-            login,
-        };
-        NewsSession::open(opening, &mut self.timings).await
-    }
-
-    /// Asks for the page, and keeps the session for the next.
-    async fn ask(&mut self, mut session: NewsSession, pending: &mut Option<Listen<'a>>) -> Result<Response, BrokenOff> {
-        session.talk.begin();
-        let peer = session.talk.wire().peer();
-        self.watch.sent(peer);
-        let begun = Instant::now();
-        let asked = match &self.target {
-            NewsTarget::Groups(pattern) => self.groups(&mut session, pattern).await,
-            NewsTarget::Group(name) => self.group(&mut session, name, pending).await,
-            NewsTarget::Numbered(group, number) => self.numbered(&mut session, group, number).await,
-            NewsTarget::Identified(id) => self.article(&mut session, id).await,
-            NewsTarget::GroupName => Ok(bare(404, NNTP)?),
-        };
-        self.timings.body = begun.elapsed();
-        let mut response = asked?;
-        let text = session.talk.take_record();
-        response.kind = ResponseKind::Resource { conversation: Some(Conversation { mime: CONVERSATION, text }) };
-        response.peer = peer;
-        if session.is_sound() && self.fetcher.kept.park(session) {
-            self.watch.kept(false);
-        }
-        Ok(response)
-    }
-
     async fn groups(&self, session: &mut NewsSession, pattern: &[u8]) -> Result<Response, BrokenOff> {
-        match session.groups(pattern, self.fetcher.config.max_size, self.watch).await? {
+        match session.groups(pattern, self.fetcher.pool.config.max_size, self.call.watch).await? {
             Ok(block) => {
                 // `name high low status`, one line a group.
                 let group = |line: &[u8]| ListingEntry::new(line.split(|b| *b == b' ').next()?, true);
@@ -188,14 +138,9 @@ impl<'a> NewsErrand<'a> {
         }
     }
 
-    async fn group(
-        &self,
-        session: &mut NewsSession,
-        name: &[u8],
-        pending: &mut Option<Listen<'a>>,
-    ) -> Result<Response, BrokenOff> {
+    async fn group(&mut self, session: &mut NewsSession, name: &[u8]) -> Result<Response, BrokenOff> {
         let entered = session.enter(name).await?;
-        let Some(pending) = pending.take() else { return Ok(bare(404, NNTP)?) };
+        let Some(pending) = self.pending.take() else { return Ok(bare(404, NNTP)?) };
         let figures = match entered {
             Ok(figures) => figures,
             Err(reply) if reply.code == 411 => {
@@ -233,25 +178,25 @@ impl<'a> NewsErrand<'a> {
         name: &[u8],
         figures: GroupFigures,
     ) -> Result<Result<(Response, Option<Vec<ListingEntry>>), ServerReply>, BrokenOff> {
-        let most = self.fetcher.config.max_size;
+        let most = self.fetcher.pool.config.max_size;
         if figures.count == 0 || figures.high < figures.low {
             return Ok(Ok((listing(&Listing::default(), NNTP)?, Some(Vec::new()))));
         }
         if figures.count <= MOST_OVERVIEWS
-            && let Ok(block) = session.overview(figures, most, self.watch).await?
+            && let Ok(block) = session.overview(figures, most, self.call.watch).await?
         {
             return Ok(Ok(read_listing(&block, overview_line)?));
         }
-        match session.numbers(name, most, self.watch).await? {
+        match session.numbers(name, most, self.call.watch).await? {
             Ok(block) => Ok(Ok(read_listing(&block, |line| ListingEntry::new(number_in(line)?, false))?)),
             Err(reply) => Ok(Err(reply)),
         }
     }
 
     async fn numbered(&self, session: &mut NewsSession, group: &[u8], number: &[u8]) -> Result<Response, BrokenOff> {
-        if let (Some(latest), Some((url, _))) = (self.latest, split(&self.lease.url)) {
+        if let (Some(latest), Some((url, _))) = (self.latest, split(&self.call.lease.url)) {
             self.look_up(session, url, group).await?;
-            if let Some(known) = self.told_by(self.fetcher.listed.look(&self.lease.url).await, latest)? {
+            if let Some(known) = self.told_by(self.fetcher.pool.listed.look(&self.call.lease.url).await, latest)? {
                 return Ok(known);
             }
         }
@@ -264,7 +209,7 @@ impl<'a> NewsErrand<'a> {
 
     /// Lists a group, for an article of it that was there before.
     async fn look_up(&self, session: &mut NewsSession, url: &str, group: &[u8]) -> Result<(), BrokenOff> {
-        let table = &self.fetcher.listed;
+        let table = &self.fetcher.pool.listed;
         if table.has_failed(url) || !table.has_room() {
             return Ok(());
         }
@@ -283,12 +228,12 @@ impl<'a> NewsErrand<'a> {
     }
 
     async fn article(&self, session: &mut NewsSession, which: &[u8]) -> Result<Response, BrokenOff> {
-        let config = &self.fetcher.config;
+        let config = &self.fetcher.pool.config;
         if !config.accepts(ARTICLE) {
             let response = answer(200, ARTICLE, Body::empty(), NNTP)?;
             return Ok(Response { truncated: Some(Truncation::Unwanted), ..response });
         }
-        let (reply, block) = match session.article(which, config.max_size, self.watch).await? {
+        let (reply, block) = match session.article(which, config.max_size, self.call.watch).await? {
             Ok(found) => found,
             Err(ServerReply { code: 423 | 430, .. }) => return Ok(bare(404, NNTP)?),
             Err(reply) => return Ok(refusal(&reply)?),
@@ -342,19 +287,31 @@ fn refusal(reply: &ServerReply) -> Result<Response, Failure> {
     Ok(response)
 }
 
+impl Converse<NewsSession> for NewsErrand<'_> {
+    fn call(&self) -> &SessionCall<'_> {
+        &self.call
+    }
+
+    fn timings(&mut self) -> &mut Timings {
+        &mut self.call.timings
+    }
+
+    fn open(&mut self, place: SessionPlace) -> BoxFuture<'_, Result<NewsSession, BrokenOff>> {
+        Box::pin(self.log_in(place))
+    }
+
+    fn ask<'s>(&'s mut self, session: &'s mut NewsSession) -> BoxFuture<'s, Result<Response, BrokenOff>> {
+        Box::pin(self.page(session))
+    }
+}
+
 impl Fetch for NntpFetcher {
     fn fetch<'a>(&'a self, lease: &'a Lease, watch: &'a dyn Watch) -> BoxFuture<'a, Outcome> {
         Box::pin(self.errand(lease, watch))
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
-        self.kept.shut();
+        self.pool.shut();
         Box::pin(ready(()))
-    }
-}
-
-impl Drop for NntpFetcher {
-    fn drop(&mut self) {
-        self.kept.shut();
     }
 }

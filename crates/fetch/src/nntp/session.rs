@@ -1,42 +1,22 @@
 //! How does a conversation with a news server go?
 
-use crate::keyring::Login;
-use crate::line::Endpoint;
-use crate::lines::{BrokenOff, Dialogue, KeepSession, LineStream, ServerReply, malformed};
-use crate::{FetchConfig, Line, Watch, tls};
+use crate::Watch;
+use crate::lines::{Dialogue, LineSession, Opening, ServerReply, malformed};
+use crate::sessions::{BrokenOff, SessionPlace};
 use orb_page::{Failure, FailureKind, Timings};
-use rustls::ClientConfig;
-use std::net::IpAddr;
-use std::sync::Arc;
-use tokio::time::Instant;
 
 /// Maximum length of a line of an article. The standard allows 998 bytes.
 const LONGEST_LINE: usize = 64 * 1024;
 
-/// What a session is opened with.
-pub(super) struct NewsOpening<'a> {
-    pub(super) line: &'a Line,
-    pub(super) config: &'a FetchConfig,
-    /// The settings of TLS from the first byte on, and where the server offers it.
-    pub(super) client: &'a Arc<ClientConfig>,
-    pub(super) to: Arc<Endpoint>,
-    pub(super) addr: Option<IpAddr>,
-    pub(super) implicit: bool,
-    pub(super) login: Option<Login<'a>>,
-}
-
 /// A conversation with a news server.
 #[derive(Debug)]
 pub(super) struct NewsSession {
-    pub(super) talk: Dialogue,
-    to: Arc<Endpoint>,
-    addr: Option<IpAddr>,
+    talk: Dialogue,
+    place: SessionPlace,
     /// The group that numbers refer to.
     group: Option<(Vec<u8>, GroupFigures)>,
     /// Whether overviews are asked for by their older name.
     old_overview: bool,
-    /// Whether a block was cut off, so that the conversation is of no further use.
-    spent: bool,
 }
 
 /// How many articles a group has, and between which numbers.
@@ -55,18 +35,9 @@ pub(super) struct NewsBlock {
 }
 
 impl NewsSession {
-    pub(super) async fn open(opening: NewsOpening<'_>, timings: &mut Timings) -> Result<Self, BrokenOff> {
-        let (host, port) = (&opening.to.host, opening.to.port);
-        let socket = opening.line.connect(host, port, opening.addr, timings).await?;
-        let begun = Instant::now();
-        let wire = match opening.implicit {
-            true => LineStream::secured(socket, host, opening.client, opening.config).await?,
-            false => LineStream::Plain(Box::new(socket)),
-        };
-        if opening.implicit {
-            timings.tls = begun.elapsed();
-        }
-        let mut talk = Dialogue::new(wire, opening.config.timeouts.head);
+    pub(super) async fn open(opening: Opening<'_>, timings: &mut Timings) -> Result<Self, BrokenOff> {
+        let permit = opening.line.sockets().permit(&opening.place.to).await;
+        let mut talk = opening.dial(permit, timings).await?;
         let greeting = talk.reply().await?;
         if !greeting.is_done() {
             let kind = if greeting.code == 400 { FailureKind::Protocol } else { FailureKind::Malformed };
@@ -74,18 +45,14 @@ impl NewsSession {
         }
         let mut able = capabilities(&mut talk).await?;
         if able.contains("STARTTLS") && !talk.wire().is_secured() && talk.ask(b"STARTTLS").await?.code == 382 {
-            talk = secure(talk, &opening, timings).await?;
+            talk = opening.secured(talk, timings).await?;
             able = capabilities(&mut talk).await?;
         }
         if able.contains("MODE-READER") {
             talk.ask(b"MODE READER").await?;
         }
-        log_in(&mut talk, opening.login.as_ref()).await?;
-        Ok(Self { talk, to: opening.to, addr: opening.addr, group: None, old_overview: false, spent: false })
-    }
-
-    pub(super) const fn is_sound(&self) -> bool {
-        !self.spent
+        log_in(&mut talk, &opening).await?;
+        Ok(Self { talk, place: opening.place, group: None, old_overview: false })
     }
 
     /// Enters a group.
@@ -187,7 +154,7 @@ impl NewsSession {
                 None => &line[..],
             };
             if (bytes.len() + line.len()) as u64 > most {
-                self.spent = true;
+                self.talk.spend();
                 return Ok(NewsBlock { bytes, is_cut: true });
             }
             bytes.extend_from_slice(line);
@@ -198,21 +165,23 @@ impl NewsSession {
     }
 }
 
-impl KeepSession for NewsSession {
-    fn endpoint(&self) -> &Arc<Endpoint> {
-        &self.to
+impl LineSession for NewsSession {
+    const CONVERSATION: &'static str = "text/x-nntp-conversation";
+
+    fn place(&self) -> &SessionPlace {
+        &self.place
     }
 
-    fn addr(&self) -> Option<IpAddr> {
-        self.addr
+    fn talk(&self) -> &Dialogue {
+        &self.talk
     }
 
-    fn is_usable(&mut self) -> bool {
-        self.talk.is_usable()
+    fn talk_mut(&mut self) -> &mut Dialogue {
+        &mut self.talk
     }
 
-    fn farewell(self) {
-        self.talk.farewell();
+    fn into_talk(self) -> Dialogue {
+        self.talk
     }
 }
 
@@ -246,29 +215,16 @@ async fn capabilities(talk: &mut Dialogue) -> Result<NewsCapabilities, BrokenOff
     }
 }
 
-async fn secure(talk: Dialogue, opening: &NewsOpening<'_>, timings: &mut Timings) -> Result<Dialogue, BrokenOff> {
-    let (wire, record) = talk.into_wire();
-    let LineStream::Plain(socket) = wire else { return Err(malformed("TLS within TLS").into()) };
-    let begun = Instant::now();
-    let client = tls::apart(opening.client);
-    let wire = LineStream::secured(*socket, &opening.to.host, &client, opening.config).await?;
-    timings.tls = begun.elapsed();
-    let mut talk = Dialogue::new(wire, opening.config.timeouts.head);
-    talk.recall(record);
-    Ok(talk)
-}
-
-async fn log_in(talk: &mut Dialogue, login: Option<&Login<'_>>) -> Result<(), BrokenOff> {
-    let Some(login) = login else { return Ok(()) };
-    if !login.in_clear && !talk.wire().is_secured() {
-        let line = "the server has no TLS, and the password may not go over the line in the clear \
-                    (allow_plain in [[auth]])";
-        return Err(Failure::new(FailureKind::Tls, line).into());
-    }
+async fn log_in(talk: &mut Dialogue, opening: &Opening<'_>) -> Result<(), BrokenOff> {
+    opening.check_password(talk)?;
+    let Some(login) = &opening.login else { return Ok(()) };
     let mut reply = talk.ask(format!("AUTHINFO USER {}", login.user).as_bytes()).await?;
     if reply.code == 381 {
         talk.tell_secret("AUTHINFO PASS", login.password).await?;
         reply = talk.reply().await?;
     }
-    if reply.code == 281 { Ok(()) } else { Err(malformed(&format!("the login was refused: {}", reply.line())).into()) }
+    if reply.code == 281 {
+        return Ok(());
+    }
+    Err(BrokenOff::refused(malformed(&format!("the login was refused: {}", reply.line()))))
 }

@@ -1,7 +1,7 @@
 //! What does the path of a news URL name (RFC 5538)?
 
 /// What a URL names.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NewsTarget {
     /// The groups that match a pattern; all if it is empty.
     Groups(Vec<u8>),

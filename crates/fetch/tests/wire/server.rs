@@ -1,7 +1,7 @@
 //! How does a server do exactly what a test says, and how is a fetcher set up for it?
 
 use orb_fetch::{FetchConfig, Fetchers, Timeouts, Watch};
-use orb_page::{HostId, Lease, Outcome, PageId, Purpose, Response};
+use orb_page::{Lease, Outcome, Response};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -106,21 +106,7 @@ pub(crate) fn fetcher(config: FetchConfig) -> Fetchers {
 }
 
 pub(crate) fn lease(url: &str) -> Lease {
-    Lease {
-        page: PageId(1),
-        host: HostId(1),
-        url: url.to_owned(),
-        asked: None,
-        before: None,
-        again: false,
-        step: None,
-        referrer: None,
-        depth: 0,
-        redirects: 0,
-        attempt: 0,
-        purpose: Purpose::Page,
-        addr: None,
-    }
+    Lease::plain(url)
 }
 
 /// Counts the notifications of a fetch.

@@ -166,6 +166,9 @@ pub struct AuthSettings {
     /// The file that holds it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub password_file: Option<PathBuf>,
+    /// The private key, for SFTP; the password, if there is one, unlocks it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key_file: Option<PathBuf>,
     /// Whether the password may be sent without TLS, by FTP and NNTP.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub allow_plain: bool,

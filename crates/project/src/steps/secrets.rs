@@ -87,12 +87,11 @@ pub fn credentials(auth: &[AuthSettings]) -> Result<Vec<Credential>, Wrong> {
 }
 
 fn credential(n: usize, auth: &AuthSettings) -> Result<Credential, Wrong> {
-    let proof = match (&auth.token, &auth.user) {
+    let (user, password) = (auth.user.clone().unwrap_or_default(), auth.password.clone().unwrap_or_default());
+    let proof = match (&auth.token, &auth.key_file) {
         (Some(token), _) => Proof::Token(token.clone()),
-        (None, user) => Proof::Password {
-            user: user.clone().unwrap_or_default(),
-            password: auth.password.clone().unwrap_or_default(),
-        },
+        (None, Some(file)) => Proof::Key { user, file: file.clone(), passphrase: password },
+        (None, None) => Proof::Password { user, password },
     };
     Credential::new(&auth.host, auth.realm.as_deref(), proof)
         .map(|credential| credential.in_clear(auth.allow_plain))
@@ -108,6 +107,9 @@ pub(crate) fn examine(auth: &[AuthSettings]) -> Vec<Wrong> {
         let count = |given: [bool; 3]| given.iter().filter(|given| **given).count();
         let mut wrong = |key: &str, what: &str| wrongs.push(Wrong::new(format!("auth[{n}].{key}"), what));
         match (count(passwords), count(tokens)) {
+            (_, 0) if row.key_file.is_some() && row.user.is_none() => wrong("key_file", "a key needs a user"),
+            (0, 0) if row.key_file.is_some() => {}
+            (_, 1..) if row.key_file.is_some() => wrong("key_file", "say a key or a token"),
             (0, 0) => wrong(
                 "host",
                 "who are we? Say user and password (password_env, password_file), or token (token_env, token_file)",

@@ -4,31 +4,15 @@
 //! the next page of its server: until it has been idle for too long, or the line is full and
 //! somebody else needs the connection.
 
+use super::{KeepSession, SessionPlace};
 use crate::line::{Endpoint, KeepIdle, OpenSockets};
 use std::collections::VecDeque;
-use std::fmt::Debug;
-use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
 /// How often idle sessions are looked at.
 const ROUND: Duration = Duration::from_secs(1);
-
-/// A session that can be kept.
-pub(crate) trait KeepSession: Debug + Send + 'static {
-    /// Where it leads.
-    fn endpoint(&self) -> &Arc<Endpoint>;
-
-    /// The address it was opened at; `None` where a proxy hides it.
-    fn addr(&self) -> Option<IpAddr>;
-
-    /// Whether it is still open.
-    fn is_usable(&mut self) -> bool;
-
-    /// Ends it in order, in the background.
-    fn farewell(self);
-}
 
 /// The idle sessions of a protocol.
 #[derive(Debug)]
@@ -57,11 +41,10 @@ impl<S: KeepSession> KeptSessions<S> {
     }
 
     /// A session to this server that is still open, the one used last.
-    pub(crate) fn take(&self, to: &Endpoint, addr: Option<IpAddr>) -> Option<S> {
+    pub(crate) fn take(&self, to: &SessionPlace) -> Option<S> {
         loop {
             let mut idle = self.lock();
-            let fits = |session: &S| **session.endpoint() == *to && (addr.is_none() || session.addr() == addr);
-            let place = idle.sessions.iter().rposition(|(session, _)| fits(session))?;
+            let place = idle.sessions.iter().rposition(|(session, _)| session.place().is_at(to))?;
             let (mut session, _) = idle.sessions.remove(place)?;
             drop(idle);
             if session.is_usable() {
@@ -72,7 +55,7 @@ impl<S: KeepSession> KeptSessions<S> {
 
     /// Keeps a session for later; `false` if it is ended instead.
     pub(crate) fn park(self: &Arc<Self>, mut session: S) -> bool {
-        if self.sockets.is_room_wanted(session.endpoint()) || !session.is_usable() {
+        if self.sockets.is_room_wanted(&session.place().to) || !session.is_usable() {
             session.farewell();
             return false;
         }
@@ -132,7 +115,7 @@ impl<S: KeepSession> KeepIdle for KeptSessions<S> {
 
     fn give_back(&self, of: Option<&Arc<Endpoint>>) -> bool {
         let mut idle = self.lock();
-        let fits = |session: &S| of.is_none_or(|to| session.endpoint() == to);
+        let fits = |session: &S| of.is_none_or(|to| session.place().to == *to);
         let place = idle.sessions.iter().position(|(session, _)| fits(session));
         let given = place.and_then(|place| idle.sessions.remove(place));
         drop(idle);

@@ -1,0 +1,191 @@
+//! Which servers that others wrote are started, and how?
+//!
+//! Each privately, on a free port of loopback and over a directory of the test.
+
+use rustix::process::geteuid;
+use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+/// The user a server runs as that must not be root: nobody.
+pub(crate) const NOBODY: u32 = 65_534;
+
+/// A server, stopped when it is dropped.
+pub(crate) struct Daemon {
+    child: Child,
+    pub(crate) port: u16,
+}
+
+impl Daemon {
+    /// Starts what this makes for a free port, and waits until it listens.
+    pub(crate) fn start(make: impl Fn(u16) -> Command) -> Self {
+        Self::start_at(TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port(), make)
+    }
+
+    /// The same for a port that is known to be free.
+    pub(crate) fn start_at(port: u16, make: impl Fn(u16) -> Command) -> Self {
+        let mut command = make(port);
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let daemon = Self { child, port };
+        super::until("the server listens", || TcpStream::connect(("127.0.0.1", port)).is_ok());
+        daemon
+    }
+}
+
+impl Daemon {
+    /// Stops it before its time.
+    pub(crate) fn stop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+pub(crate) fn python() -> PathBuf {
+    super::root().join("target/judges/bin/python")
+}
+
+/// pyftpdlib: MLSD and EPSV.
+pub(crate) fn pyftpdlib(root: &Path) -> Daemon {
+    Daemon::start(|port| {
+        let mut command = Command::new(python());
+        command.args(["-m", "pyftpdlib", "-i", "127.0.0.1", "-p", &port.to_string(), "-d"]).arg(root);
+        command
+    })
+}
+
+/// vsftpd: LIST, with times to the minute.
+pub(crate) fn vsftpd(root: &Path, beside: &Path, more: &[String]) -> Daemon {
+    Daemon::start(|port| {
+        let empty = beside.join("empty");
+        fs::create_dir_all(&empty).unwrap();
+        let lines = [
+            "listen=YES".to_owned(),
+            "background=NO".to_owned(),
+            "listen_address=127.0.0.1".to_owned(),
+            format!("listen_port={port}"),
+            "anonymous_enable=YES".to_owned(),
+            format!("anon_root={}", root.display()),
+            format!("secure_chroot_dir={}", empty.display()),
+            "run_as_launching_user=YES".to_owned(),
+            "one_process_model=YES".to_owned(),
+            "seccomp_sandbox=NO".to_owned(),
+            "xferlog_enable=NO".to_owned(),
+        ];
+        let config = beside.join("vsftpd.conf");
+        fs::write(&config, [&lines[..], more].concat().join("\n") + "\n").unwrap();
+        let mut command = Command::new("/usr/sbin/vsftpd");
+        command.arg(&config);
+        if geteuid().is_root() {
+            // It reads no settings that are somebody else's.
+            chown(&config, Some(NOBODY), Some(NOBODY)).unwrap();
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command
+    })
+}
+
+/// proftpd: MLSD, a user `me` with the password `secret`, and where a certificate and its key are
+/// given, TLS, whose sessions must be resumed for data. `implicit` begins with it.
+pub(crate) fn proftpd(root: &Path, beside: &Path, tls: Option<(&str, &str)>, implicit: bool) -> Daemon {
+    fs::create_dir_all(beside).unwrap();
+    let hash = Command::new("openssl").args(["passwd", "-6", "secret"]).output().unwrap().stdout;
+    let is_root = geteuid().is_root();
+    let owner = if is_root { NOBODY } else { geteuid().as_raw() };
+    let user = format!("me:{}:{owner}:{owner}::{}:/bin/sh\n", String::from_utf8(hash).unwrap().trim(), root.display());
+    let (users, config) = (beside.join("users"), beside.join("proftpd.conf"));
+    fs::write(&users, user).unwrap();
+    fs::set_permissions(&users, fs::Permissions::from_mode(0o600)).unwrap();
+    Daemon::start(|port| {
+        let mut lines = vec![
+            "ServerType standalone\nDefaultAddress 127.0.0.1\nUseIPv6 off".to_owned(),
+            format!("Port {port}\nScoreboardFile {}", beside.join("scores").display()),
+            format!("PidFile {}\nDelayTable none", beside.join("pid").display()),
+            format!("AuthOrder mod_auth_file.c\nAuthUserFile {}", users.display()),
+            "RequireValidShell off\nUseReverseDNS off\nMaxInstances none\nWtmpLog off".to_owned(),
+            format!("TransferLog none\nSystemLog {}", beside.join("log").display()),
+        ];
+        if is_root {
+            lines.push("User nobody\nGroup nogroup".to_owned());
+        }
+        if let Some((certificate, key)) = tls {
+            lines.push("LoadModule mod_tls.c\nTLSEngine on\nTLSRequired on\nTLSProtocol TLSv1.2 TLSv1.3".to_owned());
+            lines.push(format!("TLSRSACertificateFile {certificate}\nTLSRSACertificateKeyFile {key}"));
+            lines.push(format!("TLSLog {}", beside.join("tls.log").display()));
+        }
+        if implicit {
+            lines.push("TLSOptions UseImplicitSSL".to_owned());
+        }
+        fs::write(&config, lines.join("\n") + "\n").unwrap();
+        let mut command = Command::new("/usr/sbin/proftpd");
+        command.args(["-n", "-q", "-c"]).arg(&config);
+        command
+    })
+}
+
+/// A news server over a directory, in the clear, or with `nntps` or `starttls` under TLS with a
+/// certificate and its key.
+pub(crate) fn news(articles: &Path, tls: Option<(&str, &str, &str)>) -> Daemon {
+    Daemon::start(|port| {
+        let mut command = Command::new(python());
+        command.arg(super::root().join("tests/judges/news.py")).arg(port.to_string()).arg(articles);
+        command.args(tls.into_iter().flat_map(|(how, certificate, key)| [how, certificate, key]));
+        command
+    })
+}
+
+/// sshd with SFTP alone, over the whole file system, for the user of the test and one key. `host_key`
+/// is that of the server.
+pub(crate) fn sshd(beside: &Path, host_key: &Path, port: Option<u16>) -> Daemon {
+    fs::create_dir_all(beside).unwrap();
+    if geteuid().is_root() {
+        // Where it locks itself up before anybody has logged in.
+        fs::create_dir_all("/run/sshd").unwrap();
+    }
+    let start = |port: u16| {
+        let lines = [
+            format!("Port {port}"),
+            "ListenAddress 127.0.0.1".to_owned(),
+            format!("HostKey {}", host_key.display()),
+            format!("AuthorizedKeysFile {}", beside.join("authorized").display()),
+            "StrictModes no".to_owned(),
+            "UsePAM no".to_owned(),
+            "PasswordAuthentication no".to_owned(),
+            "PermitRootLogin prohibit-password".to_owned(),
+            "MaxStartups 100".to_owned(),
+            "PidFile none".to_owned(),
+            "Subsystem sftp internal-sftp".to_owned(),
+        ];
+        let config = beside.join("sshd.conf");
+        fs::write(&config, lines.join("\n") + "\n").unwrap();
+        let mut command = Command::new("/usr/sbin/sshd");
+        command.args(["-D", "-e", "-f"]).arg(&config);
+        command
+    };
+    match port {
+        Some(port) => Daemon::start_at(port, start),
+        None => Daemon::start(start),
+    }
+}
+
+/// A new key pair; returns the file of the private one.
+pub(crate) fn ssh_key(file: &Path, passphrase: &str) -> PathBuf {
+    let _ = fs::remove_file(file);
+    let mut command = Command::new("ssh-keygen");
+    command.args(["-q", "-t", "ed25519", "-N", passphrase, "-f"]).arg(file);
+    assert!(command.status().unwrap().success());
+    file.to_owned()
+}
+
+/// The name of the user of the test.
+pub(crate) fn user() -> String {
+    String::from_utf8(Command::new("id").arg("-un").output().unwrap().stdout).unwrap().trim().to_owned()
+}
