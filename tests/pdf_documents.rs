@@ -11,6 +11,7 @@ use flate2::write::ZlibEncoder;
 use harness::orb::{Home, PROJECT, crawling};
 use harness::script::{Script, absent, page};
 use harness::until;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::io::Write as _;
 use std::process::Stdio;
@@ -234,6 +235,104 @@ fn a_process_that_reads_documents_can_do_nothing_else() {
 fn limit(limits: &str, name: &str) -> String {
     let line = limits.lines().find_map(|line| line.strip_prefix(name)).unwrap();
     line.split_whitespace().nth(1).unwrap().to_owned()
+}
+
+/// A process that reads documents for another one: its number, and the time it has used.
+struct Reader {
+    pid: i32,
+    cpu: Duration,
+}
+
+/// The processes that read documents for this one.
+fn readers(of: i32) -> Vec<Reader> {
+    let reader = |entry: std::fs::DirEntry| {
+        let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
+        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        // Behind the name, which may hold anything: state, parent, and as the twelfth the time.
+        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+        let is_ours = fields.get(1)?.parse() == Ok(of);
+        let ticks: u64 = fields.get(11)?.parse().ok()?;
+        is_ours.then_some(Reader { pid, cpu: Duration::from_millis(ticks * 10) })
+    };
+    std::fs::read_dir("/proc").unwrap().flatten().filter_map(reader).collect()
+}
+
+#[test]
+fn a_reader_that_dies_or_takes_too_long_is_a_problem_of_its_document() {
+    // Forms that draw themselves: seconds of work.
+    let endless = |name: &str| {
+        let content = format!("% {name}\n{}{}", "/X Do ".repeat(50), "q Q ".repeat(20_000));
+        one_page(content.as_bytes(), "", &[], "")
+    };
+    let bodies = [("/one.pdf", endless("one")), ("/two.pdf", endless("two"))];
+    let served = bodies.clone();
+    let script = Script::serve(move |heard| match heard.target.as_str() {
+        "/" => page(["one.pdf", "two.pdf", "good.pdf"]),
+        "/good.pdf" => reply("application/pdf", &report("All is well", "D:20240101000000Z")),
+        target => match served.iter().find(|(name, _)| *name == target) {
+            Some((_, body)) => reply("application/pdf", body),
+            None => absent(),
+        },
+    });
+    let home = Home::new();
+    let project = home.beside("p.toml");
+    let settings = "frontier.delay = '0s'\ndocuments.workers = 1\n";
+    std::fs::write(&project, format!("seeds = ['{}']\n{settings}", start(&script))).unwrap();
+    let running = home.start(&crawling(&[project.to_str().unwrap()]), &[]);
+    let mut ended = Vec::new();
+    // A crash, and what the kernel sends to whoever has used up its time.
+    for signal in [Signal::SEGV, Signal::XCPU] {
+        until("a reader is at work", || {
+            let busy = |reader: &Reader| reader.cpu > Duration::from_millis(100) && !ended.contains(&reader.pid);
+            let Some(reader) = readers(running.pid()).into_iter().find(busy) else { return false };
+            kill_process(Pid::from_raw(reader.pid).unwrap(), signal).unwrap();
+            ended.push(reader.pid);
+            true
+        });
+    }
+    running.finish().expect(0);
+    let catalogue = home.catalogue();
+    let rows = catalogue.rows("SELECT url, kind, COALESCE(problem, '') FROM page WHERE url LIKE '%.pdf' ORDER BY 3");
+    assert!(rows.iter().all(|row| row[1] == "BINARY"), "{rows:#?}");
+    let [good, died, slow] = rows.as_slice() else { panic!("{rows:#?}") };
+    assert!(good[0].ends_with("/good.pdf") && good[2].is_empty(), "{rows:#?}");
+    assert!(died[2].starts_with("reader-died") && slow[2].starts_with("reader-slow"), "{rows:#?}");
+    for (name, body) in &bodies {
+        let url = format!("{}{}", start(&script), &name[1..]);
+        assert_eq!(home.orb(&["cat", PROJECT, &url]).expect(0).stdout, *body, "{name} is kept");
+    }
+}
+
+#[test]
+fn the_memory_of_readers_is_what_the_project_says_for_whoever_reads() {
+    let mut content = vec![b' '; 100 << 20];
+    content.extend_from_slice(b"BT /F 9 Tf (far behind) Tj ET");
+    let form = stream(&deflated(&content), "/Subtype/Form/BBox[0 0 612 792]/Filter/FlateDecode");
+    let body = one_page(b"/Y Do", "", &[form], "");
+    let script = Script::serve(move |heard| match heard.target.as_str() {
+        "/" => page(["large.pdf"]),
+        "/large.pdf" => reply("application/pdf", &body),
+        _ => absent(),
+    });
+    let home = Home::new();
+    let project = home.beside("p.toml");
+    let settings = "frontier.delay = '0s'\ndocuments.memory = '80MiB'\n";
+    std::fs::write(&project, format!("seeds = ['{}']\n{settings}", start(&script))).unwrap();
+    home.crawl(&[project.to_str().unwrap()]);
+    let url = format!("{}large.pdf", start(&script));
+    let problem = home.catalogue().column("SELECT COALESCE(problem, '') FROM page WHERE url LIKE '%.pdf'").remove(0);
+    assert!(problem.starts_with("reader-memory"), "{problem}");
+    let text = || home.orb(&["cat", PROJECT, &url, "--as", "text"]).expect(0).text().trim().to_owned();
+    let finds = || home.orb(&["search", PROJECT, "far behind", "--json"]).expect(0).json().as_array().map(Vec::len);
+    assert_eq!(text(), "");
+    let kept = home.project().join("project.toml");
+    let settings = std::fs::read_to_string(&kept).unwrap();
+    assert!(settings.contains("80MiB"), "{settings}");
+    std::fs::write(&kept, settings.replace("80MiB", "400MiB")).unwrap();
+    assert_eq!(text(), "far behind");
+    assert_eq!(finds(), Some(0));
+    home.orb(&["index", "rebuild", PROJECT, "--quiet"]).expect(0);
+    assert_eq!(finds(), Some(1));
 }
 
 /// PDFs that are out to harm their reader, by name.

@@ -6,7 +6,7 @@
 //! was made from.
 
 use crate::options;
-use orb_answers::PageViews;
+use orb_answers::{HelperLimits, PageViews};
 use orb_extract::Content;
 use orb_track::compare::{AroundRule, CompareBy, CompareJudgement, CompareRule, ComparedPart, Comparison, Views as _};
 use orb_track::diff::html::table;
@@ -22,12 +22,9 @@ pub fn compare(bytes: &[u8]) {
     let selector = if orb_extract::check_selector(&selector).is_ok() { selector } else { "p".to_owned() };
     let mime = if first & 1 == 0 { "text/html" } else { "text/plain" };
     let view = |text| {
-        PageViews::new(Content {
-            bytes: str::as_bytes(text),
-            mime: Some(mime),
-            charset: Some("utf-8"),
-            url: "http://h/",
-        })
+        let bytes = str::as_bytes(text);
+        let content = Content { bytes, mime: Some(mime), charset: Some("utf-8"), url: "http://h/" };
+        PageViews::new(content, HelperLimits::default())
     };
     let rules = [
         CompareRule::default(),

@@ -138,6 +138,11 @@ impl Running {
         let _ = kill_process(self.pid, signal);
     }
 
+    /// Its number.
+    pub(crate) fn pid(&self) -> i32 {
+        self.pid.as_raw_nonzero().get()
+    }
+
     /// Its peak memory so far in bytes; `None` if it has exited.
     pub(crate) fn peak_memory(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid.as_raw_nonzero())).ok()?;

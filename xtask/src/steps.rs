@@ -6,7 +6,7 @@
 use anyhow::{Context, Result};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// A failed program, with the exit code to propagate.
@@ -50,18 +50,8 @@ pub(crate) fn run(program: &str, args: &[&str]) -> Result<()> {
 }
 
 fn run_with(program: &str, args: &[&str], environment: &[(&str, String)]) -> Result<()> {
-    // What cargo told us of our own package would make build scripts run again that watch it, and
-    // everything behind them be built again.
-    let ours = std::env::vars_os().map(|(name, _)| name);
-    let ours = ours.filter(|name| ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| starts_with(name, start)));
-    let mut command = Command::new(program);
-    ours.for_each(|name| {
-        command.env_remove(name);
-    });
-    let status = command
-        .args(args)
+    let status = command(program, args)
         .envs(environment.iter().map(|(name, value)| (name, value)))
-        .current_dir(root())
         .status()
         .with_context(|| format!("cannot start {program}"))?;
     if status.success() {
@@ -69,6 +59,19 @@ fn run_with(program: &str, args: &[&str], environment: &[(&str, String)]) -> Res
     }
     let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
     Err(FailedCommand { what: format!("{program} {}", args.join(" ")), code }.into())
+}
+
+/// A program in the workspace's root, which is not told what cargo told us of our own package: that
+/// would make build scripts run again that watch it, and everything behind them be built again.
+fn command(program: &str, args: &[&str]) -> Command {
+    let ours = std::env::vars_os().map(|(name, _)| name);
+    let ours = ours.filter(|name| ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| starts_with(name, start)));
+    let mut command = Command::new(program);
+    ours.for_each(|name| {
+        command.env_remove(name);
+    });
+    command.args(args).current_dir(root());
+    command
 }
 
 fn starts_with(name: &OsStr, start: &str) -> bool {
@@ -83,6 +86,17 @@ pub(crate) fn cargo(args: &[&str]) -> Result<()> {
 /// The same, with additional environment variables.
 pub(crate) fn cargo_with(args: &[&str], environment: &[(&str, String)]) -> Result<()> {
     run_with(&std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned()), args, environment)
+}
+
+/// What a program that cargo runs prints; what it complains of is shown.
+pub(crate) fn cargo_output(args: &[&str]) -> Result<String> {
+    let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let output = command(&program, args).stderr(Stdio::inherit()).output().context("cannot start cargo")?;
+    if !output.status.success() {
+        let code = output.status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
+        return Err(FailedCommand { what: format!("cargo {}", args.join(" ")), code }.into());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Whether a program can be started and succeeds; it prints nothing.

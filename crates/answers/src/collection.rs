@@ -8,9 +8,10 @@
 
 use crate::guard::guarded;
 use crate::{AnswerError, Result};
+use orb_aside::HelperLimits;
 use orb_graph::{GraphError, Ranks, WebGraph};
 use orb_index::Searcher;
-use orb_project::Settings;
+use orb_project::{DocumentSettings, Settings};
 use orb_store::{ArchiveReader, CatalogueReader, Home, ProjectDir};
 use std::cell::OnceCell;
 
@@ -23,6 +24,11 @@ pub struct Collection {
     graph: OnceCell<WebGraph>,
     ranks: OnceCell<Option<Ranks>>,
     searcher: OnceCell<Searcher>,
+}
+
+/// What a process that reads documents may use.
+pub fn helper_limits(documents: &DocumentSettings) -> HelperLimits {
+    HelperLimits { memory: documents.memory.0, ..HelperLimits::default() }
 }
 
 impl Collection {
@@ -91,6 +97,11 @@ impl Collection {
         }
         let settings = Settings::kept(&self.project)?.unwrap_or_default();
         Ok(self.settings.get_or_init(|| settings))
+    }
+
+    /// What a process that reads its documents may use.
+    pub(crate) fn limits(&self) -> Result<HelperLimits> {
+        Ok(helper_limits(&self.settings()?.documents))
     }
 
     /// The web graph as last built, however old.

@@ -7,6 +7,7 @@
 use crate::content::{content, decoded, source, viewed};
 use crate::diff::{chosen, whole};
 use crate::{AnswerError, Collection, DiffBy, DiffSide, DiffWish, Result};
+use orb_aside::HelperLimits;
 use orb_extract::{PagePart, parts};
 use orb_page::{HostId, PageId};
 use orb_project::Settings;
@@ -59,7 +60,7 @@ pub fn compare_versions<T>(
     let (old, new) = chosen(collection, wish, &page.url, &visits)?;
     let [before, now] = [old, new].map(|visit| whole(collection.archive(), &visits, visit, &page.url));
     let noise = collection.catalogue().noise(HostId(page.host_id))?.map(|text| Noise::from_text(&text));
-    let judged = judged(&comparison, &page.url, (&before?, &now?), &noise.unwrap_or_default())?;
+    let judged = judged(&comparison, &page.url, (&before?, &now?), &noise.unwrap_or_default(), collection.limits()?)?;
     let (verdict, detail) = in_words(judged.judgement);
     let [before, now] = judged.lines;
     let before: Vec<&str> = before.iter().map(String::as_str).collect();
@@ -156,10 +157,11 @@ fn judged(
     url: &str,
     (before, now): (&StoredExchange, &StoredExchange),
     noise: &Noise,
+    limits: HelperLimits,
 ) -> Result<JudgedVersions> {
     let (old_bytes, new_bytes) = (decoded(before)?, decoded(now)?);
-    Ok(viewed(url, before, &old_bytes, |old| {
-        viewed(url, now, &new_bytes, |new| {
+    Ok(viewed(url, before, &old_bytes, limits, |old| {
+        viewed(url, now, &new_bytes, limits, |new| {
             let judgement = match comparison.judge(url, old, new, None, noise) {
                 // Nothing more will be known: any difference is a change.
                 CompareJudgement::AskAgain => comparison.judge(url, old, new, Some(new), noise),

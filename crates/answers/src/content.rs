@@ -6,6 +6,7 @@
 
 use crate::{AnswerError, Collection, PageViews, Result, front_matter};
 use bytes::Bytes;
+use orb_aside::HelperLimits;
 use orb_extract::{Content, MainContent, MarkdownRequest, PageFacts};
 use orb_page::{Body, Document, Headers, PageId, WarcPosition};
 use orb_store::{ArchiveReader, PageRow, StoredExchange, VisitRow};
@@ -89,6 +90,7 @@ pub struct ArchivedVersion {
     pub at: String,
     archive: ArchiveReader,
     place: WarcPosition,
+    limits: HelperLimits,
 }
 
 /// The version of the page with this URL that a run saw; by default the latest.
@@ -117,6 +119,7 @@ pub fn content(collection: &Collection, url: &str, run: Option<u32>) -> Result<A
         at: visit.at.clone(),
         archive,
         place,
+        limits: collection.limits()?,
     })
 }
 
@@ -146,9 +149,9 @@ impl ArchivedVersion {
         let bytes = decoded(&stored)?;
         let content = match form {
             ContentForm::Raw => String::from_utf8_lossy(&bytes).into_owned(),
-            ContentForm::Text => reading(url, &stored, &bytes, extent),
+            ContentForm::Text => reading(url, &stored, &bytes, extent, self.limits),
             ContentForm::Markdown => {
-                let page = markdown(url, &stored, &bytes, extent);
+                let page = markdown(url, &stored, &bytes, extent, self.limits);
                 let title = page.facts.title.clone();
                 let mut facts = vec![("url", json!(url)), ("title", json!(title))];
                 facts.extend(page.declared());
@@ -186,21 +189,27 @@ fn read<T>(url: &str, stored: &StoredExchange, content: &[u8], with: impl FnOnce
 }
 
 /// Presents a stored page in comparable form.
-pub fn viewed<T>(url: &str, stored: &StoredExchange, content: &[u8], with: impl FnOnce(&PageViews<'_>) -> T) -> T {
-    read(url, stored, content, |content| with(&PageViews::new(*content)))
+pub fn viewed<T>(
+    url: &str,
+    stored: &StoredExchange,
+    content: &[u8],
+    limits: HelperLimits,
+    with: impl FnOnce(&PageViews<'_>) -> T,
+) -> T {
+    read(url, stored, content, |content| with(&PageViews::new(*content, limits)))
 }
 
 /// The visible text.
-pub fn text(url: &str, stored: &StoredExchange, content: &[u8]) -> String {
-    read(url, stored, content, orb_aside::extract).text
+pub fn text(url: &str, stored: &StoredExchange, content: &[u8], limits: HelperLimits) -> String {
+    read(url, stored, content, |content| orb_aside::extract(content, limits)).text
 }
 
 /// The text of a page for readers.
-fn reading(url: &str, stored: &StoredExchange, content: &[u8], extent: ContentExtent) -> String {
+fn reading(url: &str, stored: &StoredExchange, content: &[u8], extent: ContentExtent, limits: HelperLimits) -> String {
     read(url, stored, content, |c| {
         let mime = orb_extract::sniff(c.bytes, c.mime);
         if extent == ContentExtent::Whole || !is_html(&mime) {
-            return orb_aside::extract(c).text;
+            return orb_aside::extract(c, limits).text;
         }
         MainContent::of(&orb_extract::text_of(c), is_xhtml(&mime)).main_text()
     })
@@ -229,11 +238,17 @@ impl MarkdownPage {
 }
 
 /// An HTML page as Markdown; anything else as plain text.
-pub fn markdown(url: &str, stored: &StoredExchange, content: &[u8], extent: ContentExtent) -> MarkdownPage {
+pub fn markdown(
+    url: &str,
+    stored: &StoredExchange,
+    content: &[u8],
+    extent: ContentExtent,
+    limits: HelperLimits,
+) -> MarkdownPage {
     read(url, stored, content, |c| {
         let mime = orb_extract::sniff(c.bytes, c.mime);
         if !is_html(&mime) {
-            let document = orb_aside::extract(c);
+            let document = orb_aside::extract(c, limits);
             let Document { title, author, modified, created, .. } = document;
             let facts = PageFacts { title, author, modified, published: created, ..PageFacts::default() };
             return MarkdownPage { text: document.text, facts };
@@ -261,12 +276,17 @@ pub fn source(url: &str, stored: &StoredExchange, content: &[u8]) -> String {
 }
 
 /// The document of a stored page, as far as it can be decoded.
-pub fn document(url: &str, stored: &StoredExchange) -> Document {
+pub fn document(url: &str, stored: &StoredExchange, limits: HelperLimits) -> Document {
     let content = orb_fetch::decode(&Body::Memory(stored.body.clone()), &codings(&stored.headers), CAP_FOR_TEXT).bytes;
-    read(url, stored, &content, orb_aside::extract)
+    read(url, stored, &content, |content| orb_aside::extract(content, limits))
 }
 
 /// The document of an archived answer; nothing where it cannot be read.
-pub(crate) fn document_at(archive: &ArchiveReader, at: &WarcPosition, url: &str) -> Option<Document> {
-    archive.exchange(at).ok().map(|stored| document(url, &stored))
+pub(crate) fn document_at(
+    archive: &ArchiveReader,
+    at: &WarcPosition,
+    url: &str,
+    limits: HelperLimits,
+) -> Option<Document> {
+    archive.exchange(at).ok().map(|stored| document(url, &stored, limits))
 }

@@ -2,6 +2,7 @@
 
 use crate::content::{decoded, viewed};
 use crate::{AnswerError, Collection, Result};
+use orb_aside::HelperLimits;
 use orb_page::{PageId, RunId};
 use orb_store::{ArchiveReader, StoredExchange, VisitRow};
 use orb_track::compare::{ComparedPart, Views as _};
@@ -122,7 +123,9 @@ pub fn diff<T>(collection: &Collection, wish: DiffWish<'_>, read: impl FnOnce(&P
     let page = collection.page(wish.url)?;
     let visits = collection.catalogue().visits(PageId(page.id))?;
     let (old, new) = chosen(collection, wish, &page.url, &visits)?;
-    let version = |visit| lines(&page.url, &whole(collection.archive(), &visits, visit, &page.url)?, wish.by);
+    let limits = collection.limits()?;
+    let stored = |visit| whole(collection.archive(), &visits, visit, &page.url);
+    let version = |visit| lines(&page.url, &stored(visit)?, wish.by, limits);
     let (before, now) = (version(old)?, version(new)?);
     let before: Vec<&str> = before.iter().map(String::as_str).collect();
     let now: Vec<&str> = now.iter().map(String::as_str).collect();
@@ -200,9 +203,9 @@ pub(crate) fn whole(
 }
 
 /// A version line by line.
-fn lines(url: &str, stored: &StoredExchange, by: DiffBy) -> Result<Vec<String>> {
+fn lines(url: &str, stored: &StoredExchange, by: DiffBy, limits: HelperLimits) -> Result<Vec<String>> {
     let content = decoded(stored)?;
-    viewed(url, stored, &content, |views| {
+    viewed(url, stored, &content, limits, |views| {
         if !views.is_text() {
             let mime = views.mime();
             return Err(AnswerError::Unknown(format!(

@@ -65,7 +65,7 @@ mod words;
 pub use board::StatusBoard;
 pub use changes::{CHANGES, ChangePage, FeedEnd, changes, changes_before, cursor_since, latest_changes};
 pub use check::check;
-pub use collection::Collection;
+pub use collection::{Collection, helper_limits};
 pub use compare::{ChoosablePart, ComparedVersions, choosable_parts, compare_versions, ignoring, only};
 pub use content::{ArchivedVersion, ContentExtent, ContentForm, PageContent, VisitedPage, content, visited};
 pub use diff::{DiffBy, DiffSide, DiffWish, PageDiff, diff};
@@ -95,6 +95,7 @@ pub use links::{
 };
 pub use log::{LogLine, RunLog, run_log};
 pub use newest::{HostWeb, WebThread, WebbedHost, host_web, newest};
+pub use orb_aside::HelperLimits;
 pub use overview::{Overview, overview};
 pub use page_file::{front_matter, page_file_name};
 pub use pages::{PageFilter, PageList, StatusRange, pages};

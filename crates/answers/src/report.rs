@@ -234,6 +234,7 @@ impl<'a> Report<'a> {
 
     /// What an updated document said before, and what it says now.
     pub fn versions(&self, row: &ReportRow) -> ChangedVersions {
-        ChangedVersions::of(self.collection.archive(), row)
+        // Settings that cannot be read say nothing against the versions.
+        ChangedVersions::of(self.collection.archive(), row, self.collection.limits().unwrap_or_default())
     }
 }

@@ -55,7 +55,7 @@ pub fn safe_view(
         return Err(AnswerError::Refused(format!("{} is too long to be shown; download it", page.url)));
     }
     let html = source(&page.url, &stored, &bytes);
-    let base = document(&page.url, &stored).base;
+    let base = document(&page.url, &stored, collection.limits()?).base;
     let mut archived = ArchivedAddresses::of(collection, &page.url, base.as_deref())?;
     let body = inert(&html, |what, href| match what {
         AddressUse::Link => archived.page(href).map(|page| address(&page)),

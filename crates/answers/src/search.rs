@@ -152,10 +152,10 @@ pub fn search(collection: &Collection, query: &Query<'_>) -> Result<SearchAnswer
         found.push((rank, hit, page, Excerpt::default()));
     }
     if query.snippets {
-        let archive = collection.archive();
+        let (archive, limits) = (collection.archive(), collection.limits()?);
         // Extracting pages again is most of a search's work, so all cores take part.
         found.par_iter_mut().for_each(|(_, hit, page, excerpt)| {
-            let document = page.warc().and_then(|at| document_at(archive, &at, &page.url));
+            let document = page.warc().and_then(|at| document_at(archive, &at, &page.url, limits));
             *excerpt = document.map(|document| excerpt_of(&answer.marker, hit, page, &document)).unwrap_or_default();
         });
     }

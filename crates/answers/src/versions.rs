@@ -5,6 +5,7 @@
 
 use crate::clip;
 use crate::content::{decoded, text};
+use orb_aside::HelperLimits;
 use orb_page::WarcPosition;
 use orb_store::{ArchiveReader, ReportRow};
 use orb_track::diff::{Diff, DiffLine, Piece};
@@ -35,10 +36,10 @@ pub struct ChangedVersions {
 
 impl ChangedVersions {
     /// The versions that a change is about.
-    pub(crate) fn of(archive: &ArchiveReader, row: &ReportRow) -> Self {
+    pub(crate) fn of(archive: &ArchiveReader, row: &ReportRow, limits: HelperLimits) -> Self {
         let note = |note: &str| Self { lines: None, note: Some(note.to_owned()) };
         let (Some(before), Some(after)) =
-            (said(archive, row, row.warc_before.as_ref()), said(archive, row, row.warc.as_ref()))
+            (said(archive, row, row.warc_before.as_ref(), limits), said(archive, row, row.warc.as_ref(), limits))
         else {
             return note("its versions are not in the archive");
         };
@@ -50,9 +51,14 @@ impl ChangedVersions {
     }
 }
 
-fn said(archive: &ArchiveReader, row: &ReportRow, place: Option<&WarcPosition>) -> Option<String> {
+fn said(
+    archive: &ArchiveReader,
+    row: &ReportRow,
+    place: Option<&WarcPosition>,
+    limits: HelperLimits,
+) -> Option<String> {
     let stored = archive.exchange(place?).ok()?;
-    let mut words = text(&row.url, &stored, &decoded(&stored).ok()?);
+    let mut words = text(&row.url, &stored, &decoded(&stored).ok()?, limits);
     if words.len() > LONGEST {
         let end = (0..=LONGEST).rev().find(|at| words.is_char_boundary(*at)).unwrap_or(0);
         words.truncate(end);

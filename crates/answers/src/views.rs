@@ -4,6 +4,7 @@
 //! knows how to read them. A document of a format that is read aside is compared by its text, so
 //! that one that was merely made anew is the same; where it has none, by its bytes.
 
+use orb_aside::HelperLimits;
 use orb_extract::{Content, WantedPart};
 use orb_page::Block;
 use orb_track::compare::{ComparedPart, Passage, Views};
@@ -20,21 +21,22 @@ pub struct PageViews<'a> {
     content: Content<'a>,
     mime: Cow<'a, str>,
     is_aside: bool,
+    limits: HelperLimits,
     text: OnceCell<Cow<'a, str>>,
 }
 
 impl<'a> PageViews<'a> {
-    /// A version with its codings removed.
-    pub fn new(content: Content<'a>) -> Self {
+    /// A version with its codings removed; a document is read under these limits.
+    pub fn new(content: Content<'a>, limits: HelperLimits) -> Self {
         let mime = orb_extract::sniff(content.bytes, content.mime);
         let is_aside = orb_extract::is_read_aside(&content);
-        Self { content, mime, is_aside, text: OnceCell::new() }
+        Self { content, mime, is_aside, limits, text: OnceCell::new() }
     }
 
     /// Its characters; of a document that is read aside, those of its text.
     pub fn source(&self) -> &str {
         self.text.get_or_init(|| match self.is_aside {
-            true => orb_aside::extract(&self.content).text.into(),
+            true => orb_aside::extract(&self.content, self.limits).text.into(),
             false => orb_extract::text_of(&self.content),
         })
     }

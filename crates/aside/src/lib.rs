@@ -47,8 +47,8 @@ pub(crate) fn program() -> Option<&'static HelperProgram> {
     PROGRAM.get()
 }
 
-/// Extracts a document, aside if its format asks for it. Never fails: whatever goes wrong is among
-/// its problems.
-pub fn extract(content: &Content<'_>) -> Document {
-    Helpers::shared().extract(content, String::new(), true)
+/// Extracts a document, aside and under these limits if its format asks for it. Never fails:
+/// whatever goes wrong is among its problems.
+pub fn extract(content: &Content<'_>, limits: HelperLimits) -> Document {
+    Helpers::under(limits).extract(content, String::new(), true)
 }

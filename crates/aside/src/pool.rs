@@ -9,9 +9,11 @@ use crate::frame::Request;
 use crate::helper::{Helper, HelperEnd};
 use orb_extract::Content;
 use orb_page::{Document, Problem};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+/// How many sets of limits are kept with their helpers, for a server of many projects.
+const MOST_POOLS: usize = 4;
 /// A helper is replaced after this many documents.
 const MOST_DOCUMENTS: u32 = 1_000;
 /// A helper is replaced after this much processor time.
@@ -38,11 +40,20 @@ impl Helpers {
         Self { limits, most: most.max(1), state: Mutex::default(), freed: Condvar::new() }
     }
 
-    /// Those of the program, for whoever has none of its own.
-    pub fn shared() -> &'static Self {
-        static SHARED: OnceLock<Helpers> = OnceLock::new();
-        let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        SHARED.get_or_init(|| Self::new(cores(), HelperLimits::default()))
+    /// Those of the program under these limits, for whoever has none of its own.
+    pub(crate) fn under(limits: HelperLimits) -> Arc<Self> {
+        static SHARED: Mutex<Vec<Arc<Helpers>>> = Mutex::new(Vec::new());
+        let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = shared.iter().find(|known| known.limits == limits) {
+            return Arc::clone(known);
+        }
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        if shared.len() >= MOST_POOLS {
+            shared.remove(0);
+        }
+        let helpers = Arc::new(Self::new(cores, limits));
+        shared.push(Arc::clone(&helpers));
+        helpers
     }
 
     /// Extracts a document, aside if its format asks for it; see [`orb_extract::extract_within`].

@@ -17,7 +17,8 @@ use crate::track::looks::Noises;
 use crate::track::revisit::Revisits;
 use crate::watch::machine;
 use crate::watch::why::Bounds;
-use orb_aside::{HelperLimits, Helpers};
+use orb_answers::helper_limits;
+use orb_aside::Helpers;
 use orb_fetch::{Credential, FetchConfig, FtpTls, HostKeys, Jar, Keyring, Timeouts};
 use orb_frontier::{Budget, FrontierConfig, Order, Politeness, Retries};
 use orb_page::RunId;
@@ -161,6 +162,7 @@ impl Config {
             looks: Arc::default(),
             confirm_missing: track.confirm_missing,
             second_look: track.second_look,
+            limits: helper_limits(&self.settings.documents),
         });
         Ok(self)
     }
@@ -277,7 +279,7 @@ fn most_content(size: u64) -> u64 {
 /// Who reads documents.
 fn helpers(documents: &DocumentSettings) -> Helpers {
     let most = if documents.workers == 0 { machine::cores() } else { documents.workers };
-    Helpers::new(most, HelperLimits { memory: documents.memory.0, ..HelperLimits::default() })
+    Helpers::new(most, helper_limits(documents))
 }
 
 pub(crate) fn fetch_config(fetch: &FetchSettings, seeds: &[Address]) -> Result<FetchConfig, CrawlError> {

@@ -2,7 +2,7 @@
 
 use crate::ExportProgress;
 use orb_answers::content::{decoded, markdown};
-use orb_answers::{ContentExtent, front_matter, page_file_name};
+use orb_answers::{ContentExtent, HelperLimits, front_matter, page_file_name};
 use orb_page::{PageId, RunId};
 use orb_store::{ArchiveReader, CatalogueReader, PageRow, Result, StoreError};
 use serde_json::json;
@@ -45,7 +45,7 @@ pub(crate) fn export_markdown(
 fn told(archive: &ArchiveReader, page: &PageRow, extent: ContentExtent) -> Option<String> {
     let stored = archive.exchange(&page.warc()?).ok()?;
     let content = decoded(&stored).ok()?;
-    let made = markdown(&page.url, &stored, &content, extent);
+    let made = markdown(&page.url, &stored, &content, extent, HelperLimits::default());
     let mut facts = vec![("url", json!(page.url)), ("title", json!(page.title))];
     facts.extend(made.declared());
     facts.extend([

@@ -20,7 +20,8 @@ pub(crate) struct ArchiveExtractor;
 impl Extract for ArchiveExtractor {
     fn accepts(&self, source: &TypedContent<'_>) -> bool {
         let by_name = matches!(source.mime, "application/x-tar" | "application/x-gtar" | "application/x-ustar");
-        by_name || source.bytes.starts_with(b"PK\x03\x04") || source.bytes.starts_with(b"PK\x05\x06")
+        by_name
+            || [&b"PK\x03\x04"[..], b"PK\x05\x06", b"PK\x07\x08"].iter().any(|start| source.bytes.starts_with(start))
     }
 
     fn aside(&self) -> bool {

@@ -35,7 +35,10 @@ impl Extract for GzipExtractor {
         } else if bytes.len() as u64 == CAP {
             found.problem("truncated", "more than 50 MB when unpacked; the rest was left out");
         }
-        found.doc.mime = mime.clone().into_owned();
+        // A packed sitemap or page is one; a packed text is an archive with one.
+        if mime.ends_with("xml") || mime == "text/html" {
+            found.doc.mime = mime.clone().into_owned();
+        }
         let url = source.url.strip_suffix(".gz").unwrap_or(source.url);
         dispatch(&TypedContent { bytes: &bytes, mime: &mime, charset: None, url }, found);
     }

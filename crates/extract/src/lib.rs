@@ -150,7 +150,8 @@ impl<'a> TypedContent<'a> {
 
     /// Whether its media type is XML.
     fn is_xml(&self) -> bool {
-        matches!(self.mime, "text/xml" | "application/xml") || self.mime.ends_with("+xml")
+        let is_flat = matches!(self.mime, sniff::SPREADSHEET_XML | sniff::WORD_XML);
+        is_flat || matches!(self.mime, "text/xml" | "application/xml") || self.mime.ends_with("+xml")
     }
 
     /// The local name of the root element, if its media type is XML.

@@ -4,13 +4,15 @@
 //! absolute path with a page's extension, or if the script navigates to it (`location.href = '…'`,
 //! `window.open('…')`). This is deliberately conservative: a wrong guess costs a request to
 //! somebody's server. A string concatenated to others with `+` is only part of a URL and is
-//! ignored.
+//! ignored. What an event handler calls is likelier to lead somewhere: there, the only string of a
+//! call counts as well if it looks like the relative URL of a page (`go('next.html')`).
 
 use crate::gather::{Gather, has_scheme};
 use crate::{Extract, TypedContent};
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr3, memmem};
 use orb_page::LinkKind;
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 /// Extracts JavaScript.
 #[derive(Debug)]
@@ -62,6 +64,55 @@ pub(crate) fn urls(script: &str, mut found: impl FnMut(&str, usize)) {
             }
         }
     }
+}
+
+/// Calls `found` with every URL in an inline event handler or a `javascript:` URL.
+pub(crate) fn handler_urls(code: &str, mut found: impl FnMut(&str)) {
+    let mut known = HashSet::new();
+    urls(code, |target, at| {
+        known.insert(at);
+        found(target);
+    });
+    let src = code.as_bytes();
+    let mut from = 0;
+    while let Some(open) = memchr3(b'"', b'\'', b'`', src.get(from..).unwrap_or(&[])).map(|i| from + i) {
+        let quote = src[open];
+        let Some(len) = memchr(quote, &src[open + 1..]) else { break };
+        from = open + len + 2;
+        let is_new = !known.contains(&(open + 1)) && is_only_argument(src, open, open + 1 + len);
+        if let Some(target) = quoted(code, open + 1).filter(|_| is_new).map(without_escapes)
+            && (ends_like_a_page(&target) || is_query(&target))
+        {
+            found(&target);
+        }
+    }
+}
+
+/// Whether the string between these quotes is the only string that a call gets.
+fn is_only_argument(src: &[u8], open: usize, close: usize) -> bool {
+    const LOOK: usize = 128;
+    let is_quote = |b: &u8| matches!(b, b'"' | b'\'' | b'`');
+    let before = src.get(open.saturating_sub(LOOK)..open).unwrap_or(&[]);
+    let after = src.get(close + 1..src.len().min(close + 1 + LOOK)).unwrap_or(&[]);
+    let Some(call) = before.iter().rposition(|b| *b == b'(' || is_quote(b)).filter(|at| before[*at] == b'(') else {
+        return false;
+    };
+    let is_named = call > 0 && (before[call - 1].is_ascii_alphanumeric() || matches!(before[call - 1], b'_' | b'$'));
+    is_named && after.iter().find(|b| **b == b')' || is_quote(b)) == Some(&b')')
+}
+
+/// Whether a target is a query, with or without a path before it.
+fn is_query(target: &str) -> bool {
+    let Some((path, query)) = target.split_once('?') else { return false };
+    let is_path = path.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._~/%".contains(&b));
+    is_path && query.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains(['(', ' ', '?']))
+}
+
+/// Whether what an attribute for scripts holds is plausibly the URL of a page.
+pub(crate) fn is_target(text: &str) -> bool {
+    let is_whole = !text.contains(|c: char| c <= ' ' || matches!(c, '"' | '\'' | '<' | '>' | '{' | '}' | '\\'));
+    let is_path = text.starts_with('/') || text.starts_with("./") || text.starts_with("../");
+    is_whole && text.len() > 1 && (is_address(text) || is_path || ends_like_a_page(text) || is_query(text))
 }
 
 /// The start of the quoted string whose first slash this may be: `"/`, `"http:/`, `"https:\/`.
@@ -196,6 +247,35 @@ mod tests {
         check("document.location='/deep/'", &["/deep/"]);
         check("location.href='http://a.example/'", &["http://a.example/"]);
         check("if (location.href == 'a.html') open(x); location.href='a.html'+q; window.open('')", &[]);
+    }
+
+    #[test]
+    fn the_only_string_of_a_call_in_a_handler_leads_somewhere() {
+        #[track_caller]
+        fn check(code: &str, expected: &[&str]) {
+            let mut targets = Vec::new();
+            handler_urls(code, |target| targets.push(target.to_owned()));
+            assert_eq!(targets, expected, "{code}");
+        }
+        check("go('next.html')", &["next.html"]);
+        check("return show(this, \"a/b.php?id=3#c\", 4);", &["a/b.php?id=3#c"]);
+        check("javascript:page('?p=2'); void(0)", &["?p=2"]);
+        check("location.href='x.html'; go('x.html')", &["x.html", "x.html"]);
+        check("go('/n.html')", &["/n.html"]);
+        check("go('a.html','b.html'); go('a.html'+x); f(g('t'), 'a.html')", &[]);
+        check("a.className='x.html'; ('y.html'); alert('Really?'); go('top'); go('v1.2'); swap('a.gif')", &[]);
+        check("go('a.html", &[]);
+        check("'(')", &[]);
+    }
+
+    #[test]
+    fn attributes_for_scripts_hold_targets_or_anything() {
+        for target in ["/a", "../x", "http://a.example/", "b.html", "?q=1", "//a.example/x"] {
+            assert!(is_target(target), "{target}");
+        }
+        for other in ["", "/", "#top", "modal", "{{url}}", "javascript:x()", "two words.html", "v1.2"] {
+            assert!(!is_target(other), "{other}");
+        }
     }
 
     #[test]

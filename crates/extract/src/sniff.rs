@@ -9,7 +9,7 @@ mod containers;
 mod mail;
 mod signatures;
 
-pub(crate) use containers::{COMPOUND, EXCEL, OUTLOOK, POWERPOINT, PROTECTED, WORD};
+pub(crate) use containers::{COMPOUND, EXCEL, OUTLOOK, POWERPOINT, PROTECTED, SPREADSHEET_XML, WORD, WORD_XML};
 
 use memchr::memmem;
 use signatures::SIGNATURES;
@@ -175,9 +175,19 @@ fn container(start: &[u8]) -> Option<&'static str> {
         (_, b"ftyp", b"M4V " | b"avc1" | b"MSNV" | b"dash" | b"f4v ") => Some("video/mp4"),
         (_, b"ftyp", brand) if brand.starts_with(b"3g") => Some("video/3gpp"),
         (_, b"ftyp", brand) if brand.starts_with(b"mp4") || brand.starts_with(b"iso") => Some("video/mp4"),
-        _ if start.get(257..262) == Some(b"ustar") => Some("application/x-tar"),
+        _ if start.get(257..262) == Some(b"ustar") || is_old_tar(start) => Some("application/x-tar"),
         _ => None,
     }
+}
+
+/// Whether it begins like a tar file from before they had a signature: with a name and a header
+/// whose checksum is right (POSIX.1-1988, 10.1.1).
+fn is_old_tar(start: &[u8]) -> bool {
+    let Some(header) = start.get(..512).filter(|header| header[0] > b' ') else { return false };
+    let digits = header[148..156].trim_ascii_start().iter().take_while(|b| (b'0'..=b'7').contains(*b));
+    let (told, count) = digits.fold((0u32, 0), |(sum, n), b| (sum * 8 + u32::from(b - b'0'), n + 1));
+    let sum = |range: &[u8]| range.iter().map(|b| u32::from(*b)).sum::<u32>();
+    count >= 3 && told == sum(&header[..148]) + 8 * u32::from(b' ') + sum(&header[156..])
 }
 
 /// RSS or Atom, by the first tag that is not a comment, declaration or processing instruction.
@@ -247,12 +257,30 @@ mod tests {
             (b"PK\x03\x04", "application/zip"),
             (b"\x89PNG\r\n\x1A\n", "image/png"),
             (b"RIFF0000WEBPVP8 ", "image/webp"),
+            (b"PK\x07\x08PK\x03\x04", "application/zip"),
+            (b"<?xml version='1.0'?><Workbook xmlns='urn:schemas-microsoft-com:office:spreadsheet'>", SPREADSHEET_XML),
+            (
+                b"<?xml version='1.0'?><w:wordDocument xmlns:w='http://schemas.microsoft.com/office/word/2003/wordml'>",
+                WORD_XML,
+            ),
             (b"plain", "text/plain"),
             (b"pl\0ain", "application/octet-stream"),
             (b"", "text/plain"),
         ] {
             assert_eq!(sniff(bytes, None), mime, "{}", String::from_utf8_lossy(bytes));
         }
+    }
+
+    #[test]
+    fn an_old_tar_file_is_known_by_its_checksum() {
+        let mut tar = [0u8; 1_024];
+        tar[..5].copy_from_slice(b"a.txt");
+        tar[148..156].copy_from_slice(b"        ");
+        let sum: u32 = tar[..512].iter().map(|b| u32::from(*b)).sum();
+        tar[148..156].copy_from_slice(format!("{sum:>6o}\0 ").as_bytes());
+        assert_eq!(sniff(&tar, None), "application/x-tar");
+        tar[0] = b'b';
+        assert_eq!(sniff(&tar, None), "application/octet-stream");
     }
 
     #[test]

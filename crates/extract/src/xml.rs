@@ -93,7 +93,7 @@ impl Extract for XmlExtractor {
             Event::Start(name, at) => {
                 prose.line();
                 in_title = local(name).eq_ignore_ascii_case("title");
-                for attr in [Attr::Href, Attr::XlinkHref, Attr::Src] {
+                for attr in [Attr::Href, Attr::XlinkHref, Attr::SpreadsheetHref, Attr::Src] {
                     if let Some(target) = attrs.get(attr).filter(|t| !t.starts_with('#')) {
                         found.link(LinkKind::Xml, &target, at);
                     }

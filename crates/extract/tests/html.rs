@@ -134,6 +134,22 @@ fn sets_styles_scripts_and_handlers_point_too() {
 }
 
 #[test]
+fn what_a_click_leads_to_is_a_link_wherever_it_is_written() {
+    check(
+        "<tr data-href=/row/1><div data-url='http://a.example/x' data-link=y.html><span data-url=modal data-href=''>\
+        <map><area href=\"javascript:go('z.html')\"></map><li onmousedown=\"show('?item=7')\"><p onclick=\"hide('menu')\">",
+        &expect![[r#"
+            onclick /row/1
+            onclick y.html
+            onclick http://a.example/x
+            area javascript:go('z.html')
+            onclick z.html
+            onclick ?item=7
+        "#]],
+    );
+}
+
+#[test]
 fn anchor_text_is_what_a_reader_sees_in_it() {
     check(
         "<a href=1> one <b>bold</b>\n<br>line </a><a href=2><img alt='the picture'></a><a href=3 title='a title'></a>\

@@ -24,6 +24,7 @@ mod gauge;
 mod links;
 mod log;
 mod naming;
+mod paper;
 mod picture;
 mod plain;
 mod press;

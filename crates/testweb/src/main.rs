@@ -33,6 +33,9 @@ struct Args {
     /// Links per page.
     #[arg(long)]
     links: Option<u32>,
+    /// Every how many pages of a host one is a PDF; 0 means that there are none.
+    #[arg(long, default_value_t = 0)]
+    documents: u32,
     /// Bytes per page.
     #[arg(long)]
     bytes: Option<usize>,
@@ -110,6 +113,7 @@ impl Args {
             hosts,
             pages_per_host: self.pages.unwrap_or(start.pages_per_host),
             links: self.links.unwrap_or(start.links),
+            documents: self.documents,
             page_bytes: self.bytes.unwrap_or(start.page_bytes),
             cross_host_links: self.cross.unwrap_or(connected),
             latency: Latency { mean: Duration::from_millis(self.latency.unwrap_or(0)), spread: self.spread },

@@ -6,6 +6,7 @@
 
 use crate::chance::{Chance, mixed};
 use crate::links::{Plain, parent, targets};
+use crate::paper;
 use crate::prose;
 use crate::reply::{Ask, Reply};
 use crate::spec::{Feature, Spec};
@@ -148,6 +149,9 @@ pub(crate) fn render(ask: &Ask<'_>, plain: Plain, reply: &mut Reply) {
             return;
         }
     }
+    if is_document(spec, plain) {
+        return writer.document(reply);
+    }
     let out = &mut reply.body;
     writer.head(out);
     if writer.furnished {
@@ -163,7 +167,32 @@ pub(crate) fn render(ask: &Ask<'_>, plain: Plain, reply: &mut Reply) {
     reply.body.extend_from_slice(&reply.scratch);
 }
 
+/// Whether a page is a document. The home page is none.
+fn is_document(spec: &Spec, plain: Plain) -> bool {
+    spec.documents > 0 && plain.page > 0 && plain.page % spec.documents == 0
+}
+
 impl PageWriter<'_> {
+    /// The same page as a PDF.
+    fn document(&self, reply: &mut Reply) {
+        let mut title = Vec::new();
+        self.title(self.plain, &mut title);
+        let urls: Vec<Vec<u8>> = TARGETS.with_borrow_mut(|list| {
+            targets(self.spec, self.plain, list);
+            let url = |target: &Plain| {
+                let mut url = Vec::new();
+                self.origin(target.host, &mut url);
+                url.push(b'/');
+                write_path(self.spec, *target, &mut url);
+                url
+            };
+            list.iter().map(url).collect()
+        });
+        reply.mime = "application/pdf";
+        let text = prose::padding(self.key, self.spec.page_bytes / 4);
+        paper::write(&title, text, &urls, &mut reply.body);
+    }
+
     fn title(&self, plain: Plain, out: &mut Vec<u8>) {
         let key = key(self.spec, plain);
         match (plain.page, self.spec.vocabulary) {

@@ -208,6 +208,8 @@ pub struct Spec {
     pub pages_per_host: u32,
     /// Distinct content links per plain page, if there are enough pages to link to.
     pub links: u32,
+    /// Every how many plain pages of a host one is a document; 0 means that there are none.
+    pub documents: u32,
     /// The exact size of a plain page in bytes, unless its mandatory content is larger.
     pub page_bytes: usize,
     /// The share of content links to other hosts; 0 leaves hosts unconnected.
@@ -241,6 +243,7 @@ impl Default for Spec {
             hosts: 3,
             pages_per_host: 20,
             links: 8,
+            documents: 0,
             page_bytes: 4_000,
             cross_host_links: 0.2,
             latency: Latency::default(),

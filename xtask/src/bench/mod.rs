@@ -8,6 +8,7 @@
 
 mod authority;
 mod cores;
+mod documents;
 mod freshness;
 mod graph;
 mod grown;
@@ -50,6 +51,7 @@ const PARTS: &[BenchPart] = &[
     ("ranks", "how many arcs PageRank follows in a second", |_| ranked::measured()),
     ("plan", "twenty thousand pages, planned and then crawled", planned::measured),
     ("sessions", "session ids in links", |_| sessions::measured()),
+    ("documents", "documents against pdftotext and Tika, and in a crawl", documents::measured),
     ("freshness", "what is gained by visiting pages where it is worth most", freshness::measured),
     ("serve", "screens and API over a million pages, and two hundred viewers", served::measured),
     ("growth", "what a page costs with 1, 10 and 50 million known URLs", grown::growth),
@@ -57,7 +59,7 @@ const PARTS: &[BenchPart] = &[
 ];
 
 /// Parts that take long or gigabytes: run only when named.
-const LONG: &[&str] = &["growth", "restart", "serve"];
+const LONG: &[&str] = &["documents", "growth", "restart", "serve"];
 
 /// The result of a part: Markdown tables, and whether the targets are met.
 #[derive(Default)]

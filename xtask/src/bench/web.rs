@@ -26,6 +26,8 @@ pub(crate) struct Ground {
     pub(super) vocabulary: bool,
     /// The protocol over TLS; `None` without TLS.
     pub(super) tls: Option<Tls>,
+    /// Every how many pages one is a document; 0 means that there are none.
+    documents: u32,
 }
 
 /// The protocol over TLS 1.3.
@@ -38,7 +40,7 @@ pub(crate) enum Tls {
 }
 
 const fn ground(name: &'static str, shape: WebShape, gzip: bool) -> Ground {
-    Ground { name, shape, gzip, validators: false, vocabulary: false, tls: None }
+    Ground { name, shape, gzip, validators: false, vocabulary: false, tls: None, documents: 0 }
 }
 
 /// Many hosts over TLS, compressed.
@@ -99,6 +101,11 @@ impl BenchWeb {
         Self::on(&Ground { validators: true, ..ground("", shape, true) }, pages)
     }
 
+    /// Starts a web of this shape with compression in which every so many pages one is a document.
+    pub(super) fn with_documents(shape: WebShape, pages: u32, documents: u32) -> Result<Self> {
+        Self::on(&Ground { documents, ..ground("", shape, true) }, pages)
+    }
+
     /// Starts one of the webs with at most this many pages.
     pub(crate) fn on(ground: &Ground, pages: u32) -> Result<Self> {
         let ((hosts, pages_per_host), gzip) = (ground.shape, ground.gzip);
@@ -107,7 +114,7 @@ impl BenchWeb {
         let tls = ground.tls.map(|tls| Ok::<_, anyhow::Error>((tls, Authority::of(hosts)?))).transpose()?;
         let mut process = Command::new(built("testweb"))
             .args(numbers.iter().flat_map(|(flag, number)| [(*flag).to_owned(), number.to_string()]))
-            .arg("--log")
+            .args(["--documents", &ground.documents.to_string(), "--log"])
             .args(ground.validators.then_some(["--features", "validators"]).into_iter().flatten())
             .args((!gzip).then_some("--no-gzip"))
             .args(ground.vocabulary.then_some("--vocabulary"))

@@ -1,8 +1,10 @@
 //! How much of real documents is read, and how quickly?
 //!
 //! The program of the crate that reads them does the measuring, against whatever other people's
-//! programs are installed: pdftotext and pdfinfo (poppler-utils), qpdf.
+//! programs are installed: pdftotext and pdfinfo (poppler-utils), qpdf, and Tika as the second judge
+//! of the text.
 
+use super::tika;
 use crate::steps::cargo;
 use anyhow::Result;
 use std::path::Path;
@@ -13,10 +15,12 @@ pub(super) fn run(corpus: Option<&Path>, passed: &[String]) -> Result<()> {
         println!("no documents to read: give --corpus PATH, a directory with documents/");
         return Ok(());
     };
+    let second = tika::told(&documents)?.map(|place| place.display().to_string());
     let documents = documents.display().to_string();
     let mut args = vec!["run", "--release", "--quiet", "-p", "orb-extract", "--example", "documents", "--"];
     let worst = passed.iter().position(|arg| arg == "--worst").and_then(|at| passed.get(at..at + 2));
     args.extend(worst.unwrap_or_default().iter().map(String::as_str));
+    args.extend(second.iter().flat_map(|place| ["--second", place]));
     args.push(&documents);
     cargo(&args)
 }

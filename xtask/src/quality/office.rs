@@ -5,16 +5,13 @@
 //! are left out. What Tika writes of its own (names of embedded files, numbers of lists and slides,
 //! the codes of margins) counts against us all the same.
 
-use crate::steps::{root, run as command};
-use anyhow::{Context, Result, bail};
+use super::tika;
+use crate::steps::cargo_output;
+use anyhow::{Result, bail};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::{env, fs};
-
-/// Where Maven puts the judge.
-const TIKA: &str = ".m2/repository/org/apache/tika/tika-app/3.2.2/tika-app-3.2.2.jar";
+use std::fs;
+use std::path::Path;
 
 /// Endings of what is read elsewhere.
 const ELSEWHERE: [&str; 4] = ["pdf", "html", "link", "json"];
@@ -35,51 +32,33 @@ struct OfficeTally {
 
 /// Measures the documents of a corpus, the parent directory of `documents`.
 pub(crate) fn run(corpus: &Path) -> Result<()> {
-    let judge = env::home_dir().unwrap_or_default().join(TIKA);
-    if !judge.exists() {
-        bail!("no Tika: mvn dependency:get -Dartifact=org.apache.tika:tika-app:3.2.2");
-    }
-    let (input, output) = (root().join("target/office/in"), root().join("target/office/tika"));
-    gather(&corpus.join("documents"), &input)?;
-    let jar = judge.display().to_string();
-    let (from, to) = (input.display().to_string(), output.display().to_string());
-    command("java", &["-jar", &jar, "-J", "-x", "-i", &from, "-o", &to])?;
-    let example = ["run", "--release", "--quiet", "-p", "orb-extract", "--example", "survival", "--", "read", &from];
-    let read = Command::new("cargo").args(example).output().context("cannot run cargo")?;
+    let documents = corpus.join("documents");
+    let Some(output) = tika::told(&documents)? else {
+        bail!("no Tika: it takes Java and Maven");
+    };
+    let from = documents.display().to_string();
+    let example = ["run", "--release", "--quiet", "-p", "orb-extract", "--example", "reading", "--", &from];
+    let read = cargo_output(&example)?;
     let mut tallies: BTreeMap<String, OfficeTally> = BTreeMap::new();
-    for line in String::from_utf8_lossy(&read.stdout).lines() {
+    for line in read.lines() {
         let ours: Value = serde_json::from_str(line)?;
         let name = ours["path"].as_str().unwrap_or("");
         let ending = name.rsplit('.').next().unwrap_or("").to_ascii_lowercase();
+        if ELSEWHERE.contains(&ending.as_str()) {
+            continue;
+        }
         if let Some(theirs) = judged(&output.join(format!("{name}.json"))) {
             tallies.entry(ending).or_default().add(&ours, &theirs);
         }
     }
     println!("ending files recall mean precision links type ms");
+    let mut whole = OfficeTally::default();
     for (ending, tally) in &tallies {
         tally.print(ending);
+        whole.files += tally.files;
+        whole.types += tally.types;
     }
-    Ok(())
-}
-
-/// Copies what is to be read into one directory.
-fn gather(documents: &Path, input: &Path) -> Result<()> {
-    fs::create_dir_all(input)?;
-    for set in ["poi", "tika"] {
-        let mut pending: Vec<PathBuf> = vec![documents.join(set)];
-        while let Some(place) = pending.pop() {
-            for entry in fs::read_dir(&place).with_context(|| format!("cannot read {}", place.display()))? {
-                let path = entry?.path();
-                let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-                if path.is_dir() {
-                    pending.push(path);
-                } else if !ELSEWHERE.contains(&ending.as_str()) {
-                    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                    fs::copy(&path, input.join(format!("{set}__{name}")))?;
-                }
-            }
-        }
-    }
+    println!("type told as by Tika: {} of {} files", whole.types, whole.files);
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use super::base;
 use crate::Result;
+use orb_aside::HelperLimits;
 use orb_extract::{Content, MainContent, PageFacts};
 use orb_page::{Document, Form, Headers, Heading, Image, Link, LinkKind, Problem, RobotsMeta};
 use orb_urls::{Address, Canonicaliser, Rules};
@@ -106,7 +107,7 @@ pub fn inspect_document(bytes: &[u8], url: &str, mime: Option<&str>) -> Result<I
     let headers: Headers = mime.map(|m| ("Content-Type", m)).into_iter().collect();
     let (mime, charset) = (headers.mime(), headers.charset());
     let content = Content { bytes, mime: mime.as_deref(), charset: charset.as_deref(), url: own.as_str() };
-    let document = orb_aside::extract(&content);
+    let document = orb_aside::extract(&content, HelperLimits::default());
     let main = match document.mime.as_str() {
         "text/html" => Some(MainContent::of(&orb_extract::text_of(&content), false)),
         "application/xhtml+xml" => Some(MainContent::of(&orb_extract::text_of(&content), true)),

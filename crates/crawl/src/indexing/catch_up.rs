@@ -6,10 +6,11 @@
 //! ahead of a catalogue restored from a copy, or is empty. Meanwhile a number and a time are held
 //! in memory for each indexed page, 16 bytes.
 
-use super::wording::{WordingRules, from_archive};
+use super::wording::{ArchiveSource, WordingRules, from_archive};
 use super::{anchors, mark_of};
 use crate::CrawlError;
 use crate::config::agent;
+use orb_answers::helper_limits;
 use orb_answers::index::{each_searchable, stale_pages};
 use orb_index::{ExistingIndex, PageIndexWriter};
 use orb_project::IndexSettings;
@@ -71,6 +72,8 @@ pub(super) fn catch_up(
 ) -> Result<Caught, CrawlError> {
     let reader = CatalogueReader::open(project)?;
     let archive = ArchiveReader::open(project);
+    let kept = Settings::kept(project).ok().flatten().unwrap_or_default();
+    let source = ArchiveSource { archive: &archive, agent, limits: helper_limits(&kept.documents) };
     if writer.uncommitted() > 0 {
         writer.commit(None)?;
     }
@@ -85,7 +88,7 @@ pub(super) fn catch_up(
             if caught.stopped || missing.binary_search(&page.page).is_err() {
                 return Ok::<_, CrawlError>(());
             }
-            writer.put(from_archive(page, &archive, rules, agent))?;
+            writer.put(from_archive(page, source, rules))?;
             caught.read += 1;
             caught.stopped = !watch(caught.read, missing.len() as u64);
             if last.elapsed() >= settings.commit_time.0 {

@@ -4,6 +4,7 @@
 //! tokenize and the index only inverts; or, for pages that were not indexed when they were fetched,
 //! from the archive, read and extracted again.
 
+use orb_answers::HelperLimits;
 use orb_extract::PartedText;
 use orb_index::{DescriptionMark, IndexEntry, MemoryReservation, SectionMark, TokenizedText, UrlHash, up_to};
 use orb_page::{Document, LinkedItem, PageSection, Visit, WarcPosition};
@@ -175,10 +176,21 @@ fn linked(document: &Document) -> u8 {
     u8::try_from(100 * letters / (document.text.len() as u64).max(1)).unwrap_or(100).min(100)
 }
 
+/// From where archived pages are read, and how.
+#[derive(Clone, Copy)]
+pub(super) struct ArchiveSource<'a> {
+    /// The archive.
+    pub(super) archive: &'a ArchiveReader,
+    /// Our name, to which directives of a page may be addressed.
+    pub(super) agent: &'a str,
+    /// What a process that reads documents may use.
+    pub(super) limits: HelperLimits,
+}
+
 /// An index entry for a page from catalogue and archive: only its title and URL if the archive does
 /// not hold it.
-pub(super) fn from_archive(page: Worded, archive: &ArchiveReader, rules: WordingRules, agent: &str) -> IndexEntry {
-    let wording = page.warc.as_ref().and_then(|at| read(archive, at, &page.url, agent));
+pub(super) fn from_archive(page: Worded, source: ArchiveSource<'_>, rules: WordingRules) -> IndexEntry {
+    let wording = page.warc.as_ref().and_then(|at| read(source, at, &page.url));
     let wording =
         wording.map(|(document, noindex)| Wording::of(&document, &page.url, noindex, rules)).unwrap_or_default();
     IndexEntry {
@@ -203,10 +215,10 @@ pub(super) fn from_archive(page: Worded, archive: &ArchiveReader, rules: Wording
 }
 
 /// The document of an archived response; empty if it cannot be read.
-fn read(archive: &ArchiveReader, at: &WarcPosition, url: &str, agent: &str) -> Option<(Document, bool)> {
-    let stored = archive.exchange(at).ok()?;
-    let document = orb_answers::content::document(url, &stored);
-    let noindex = document.robots.merge(orb_extract::x_robots(&stored.headers, agent)).noindex;
+fn read(source: ArchiveSource<'_>, at: &WarcPosition, url: &str) -> Option<(Document, bool)> {
+    let stored = source.archive.exchange(at).ok()?;
+    let document = orb_answers::content::document(url, &stored, source.limits);
+    let noindex = document.robots.merge(orb_extract::x_robots(&stored.headers, source.agent)).noindex;
     Some((document, noindex))
 }
 

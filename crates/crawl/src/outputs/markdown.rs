@@ -8,7 +8,7 @@ use super::{OutputSource, PAGE};
 use crate::CrawlError;
 use orb_answers::ContentExtent;
 use orb_answers::content::{MarkdownPage, decoded, markdown};
-use orb_answers::{front_matter, page_file_name};
+use orb_answers::{HelperLimits, front_matter, page_file_name};
 use orb_page::{Flag, PageKind, WarcPosition};
 use orb_store::{ArchiveReader, ReportRow};
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ fn is_text(row: &ReportRow) -> bool {
 fn words(archive: &ArchiveReader, url: &str, place: &WarcPosition) -> Option<MarkdownPage> {
     let stored = archive.exchange(place).ok()?;
     let content = decoded(&stored).ok()?;
-    Some(markdown(url, &stored, &content, ContentExtent::Main))
+    Some(markdown(url, &stored, &content, ContentExtent::Main, HelperLimits::default()))
 }
 
 fn facts(row: &ReportRow, page: &MarkdownPage) -> Vec<(&'static str, Value)> {

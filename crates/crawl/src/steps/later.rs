@@ -8,6 +8,7 @@ use super::path::{Roots, waits};
 use super::rules::StepRules;
 use crate::CrawlError;
 use hashbrown::{HashMap, HashSet};
+use orb_aside::HelperLimits;
 use orb_extract::Content;
 use orb_page::{Body, PageKind};
 use orb_project::Settings;
@@ -90,7 +91,7 @@ fn links(
     let bytes = orb_fetch::decode(&Body::Memory(stored.body), &codings, MAX_CONTENT).bytes;
     let (mime, charset) = (stored.headers.mime(), stored.headers.charset());
     let content = Content { bytes: &bytes, mime: mime.as_deref(), charset: charset.as_deref(), url: &page.url };
-    let document = orb_aside::extract(&content);
+    let document = orb_aside::extract(&content, HelperLimits::default());
     let base = canonical.canonical_base(&own, document.base.as_deref());
     choice.links(canonical, &LinkSource { base: &base, html: &orb_extract::text_of(&content), links: &document.links })
 }

@@ -10,6 +10,7 @@ use crate::drive::clock::SteadyClock;
 use crate::drive::on_wire::OnWire;
 use crate::shared::Stop;
 use bytes::Bytes;
+use orb_aside::HelperLimits;
 use orb_extract::Content;
 use orb_fetch::{Fetchers, HttpRequest, Method};
 use orb_frontier::robots::MAX_BYTES;
@@ -262,7 +263,7 @@ impl<'a> Walker<'a> {
         let address = question.address.clone();
         let content =
             Content { bytes: &bytes, mime: mime.as_deref(), charset: charset.as_deref(), url: address.as_str() };
-        let document = orb_aside::extract(&content);
+        let document = orb_aside::extract(&content, HelperLimits::default());
         let html = orb_extract::text_of(&content).into_owned();
         let base = self.canonical.canonical_base(&address, document.base.as_deref()).into_owned();
         Passed { addressed: question.payload.is_none(), address, status: response.status, base, document, html }

@@ -8,7 +8,7 @@
 
 use super::looks::{First, FirstLooks, Noises};
 use bytes::Bytes;
-use orb_answers::PageViews;
+use orb_answers::{HelperLimits, PageViews};
 use orb_extract::Content;
 use orb_page::{Body, Flag, Lease, PageKind, Response, ResponseKind, Truncation, Version, Visit};
 use orb_store::ArchiveReader;
@@ -39,6 +39,8 @@ pub(crate) struct Revisits {
     pub confirm_missing: u32,
     /// Whether to fetch a page twice if it seems to have changed.
     pub second_look: bool,
+    /// What a process that reads documents may use.
+    pub limits: HelperLimits,
 }
 
 /// What to do with a response.
@@ -182,12 +184,15 @@ impl Revisits {
     fn judge(&self, lease: &Lease, response: &Response, base: &Version, content: &Bytes) -> CompareJudgement {
         let url = lease.url.as_str();
         let (mime, charset) = (response.headers.mime(), response.headers.charset());
-        let new = PageViews::new(Content { bytes: content, mime: mime.as_deref(), charset: charset.as_deref(), url });
+        let new = PageViews::new(
+            Content { bytes: content, mime: mime.as_deref(), charset: charset.as_deref(), url },
+            self.limits,
+        );
         let old = match self.old(base) {
             Ok(old) => old,
             Err(detail) => return CompareJudgement::Changed { detail },
         };
-        let then = PageViews::new(old.content(url));
+        let then = PageViews::new(old.content(url), self.limits);
         let noise = match self.noises.of(lease.host) {
             Ok(noise) => noise,
             // It can be learnt again; the page is compared as if its host were new.
@@ -197,7 +202,7 @@ impl Revisits {
             }
         };
         let first = self.looks.take(lease.page);
-        let again = first.as_ref().map(|first| PageViews::new(first.content(url)));
+        let again = first.as_ref().map(|first| PageViews::new(first.content(url), self.limits));
         let again = again.as_ref().map(|again| again as &dyn Views);
         let judged = self.comparison.judge(url, &then, &new, again, &noise);
         let earlier = first.as_ref().map_or(0, |first| first.earlier + 1);

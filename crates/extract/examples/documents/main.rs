@@ -3,13 +3,15 @@
 //! `cargo run --release -p orb-extract --example documents -- [--worst N] DIRECTORY...` reads every
 //! document below the directories and compares it with what other people's programs say of it: the
 //! words with those of an oracle that extracts text, links and properties where there is one that
-//! knows them. An oracle that is not installed is left out. `--worst N` names the files that differ
-//! most; `--show FILE` prints what is read of one.
+//! knows them. An oracle that is not installed is left out. `--second DIRECTORY` has what Tika says
+//! of the same files: the words on which both oracles agree are then judged, too. `--worst N` names
+//! the files that differ most; `--show FILE` prints what is read of one.
 //!
 //! A format is a row of `FORMATS`. Every file is read in this process: one that kills it is a find.
 
 #![allow(clippy::print_stdout, reason = "a program for people")]
 
+mod agreed;
 mod oracle;
 mod words;
 
@@ -34,13 +36,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return show(Path::new(&file));
     }
     let worst: usize = take("--worst").and_then(|count| count.parse().ok()).unwrap_or(0);
-    let mut files = Vec::new();
-    args.iter().for_each(|directory| collect(Path::new(directory), &mut files));
-    files.sort();
-    for format in FORMATS {
-        let own: Vec<&PathBuf> = files.iter().filter(|file| format.is_of(file)).collect();
-        if !own.is_empty() {
-            judge(format, &own, worst);
+    let second = take("--second").map(PathBuf::from);
+    for directory in args.iter().map(Path::new) {
+        let mut files = Vec::new();
+        collect(directory, &mut files);
+        files.sort();
+        for format in FORMATS {
+            let own: Vec<&PathBuf> = files.iter().filter(|file| format.is_of(file)).collect();
+            if !own.is_empty() {
+                judge(format, &own, worst);
+            }
+            if let Some(second) = second.as_deref().filter(|_| !own.is_empty()) {
+                agreed::judge(format, &own, (directory, second), worst);
+            }
         }
     }
     Ok(())

@@ -55,6 +55,20 @@ fn pdftotext(file: &Path) -> Option<String> {
     printed("pdftotext", &["-q", "-enc", "UTF-8"], file, &["-"])
 }
 
+/// The text of a file, by what Tika wrote into a directory: a page of HTML in JSON.
+pub(crate) fn tika(directory: &Path, name: &Path) -> Option<String> {
+    let told = std::fs::read(directory.join(format!("{}.json", name.display()))).ok()?;
+    let told: serde_json::Value = serde_json::from_slice(&told).ok()?;
+    let page = told.get(0)?.get("X-TIKA:content")?.as_str()?;
+    let body = page.find("<body").and_then(|at| page.get(at..)).unwrap_or(page);
+    let mut text = String::new();
+    for piece in body.split('<') {
+        text.push(' ');
+        text.push_str(piece.split_once('>').map_or(piece, |(_, text)| text));
+    }
+    Some(text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&"))
+}
+
 /// The targets of all URI actions that qpdf sees.
 fn qpdf_links(file: &Path) -> Option<Targets> {
     let told = printed("qpdf", &["--json=1", "--json-key=objects", "--no-warn"], file, &[])?;

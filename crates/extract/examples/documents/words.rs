@@ -50,6 +50,23 @@ impl Words {
         self.counts.iter().map(both).sum()
     }
 
+    /// The words that two texts have in common.
+    pub(crate) fn shared(&self, other: &Self) -> Self {
+        let both = |(word, count): (&String, &usize)| Some((word.clone(), *other.counts.get(word)?.min(count)));
+        let counts: HashMap<String, usize> = self.counts.iter().filter_map(both).collect();
+        Self { total: counts.values().sum(), counts, other: 0 }
+    }
+
+    /// The words of one text that are not in another, and how many more there are of each.
+    pub(crate) fn missing_in(&self, other: &Self) -> Vec<(&str, usize)> {
+        let more =
+            |(word, count): (&String, &usize)| count.saturating_sub(other.counts.get(word).copied().unwrap_or(0));
+        let mut words: Vec<(&str, usize)> =
+            self.counts.iter().map(|(word, count)| (word.as_str(), more((word, count)))).filter(|w| w.1 > 0).collect();
+        words.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        words
+    }
+
     /// Whether most of it is in another script than Latin, Greek or Cyrillic.
     pub(crate) fn is_other(&self) -> bool {
         self.other * 3 > self.total

@@ -13,8 +13,14 @@ use crate::{css, script};
 use orb_page::{Link, LinkKind};
 
 /// Attributes that matter on any element.
-pub(super) const ANYWHERE: u64 =
-    Attr::Background.bit() | Attr::Cite.bit() | Attr::Formaction.bit() | Attr::Longdesc.bit() | Attr::Style.bit();
+pub(super) const ANYWHERE: u64 = Attr::Background.bit()
+    | Attr::Cite.bit()
+    | Attr::DataHref.bit()
+    | Attr::DataLink.bit()
+    | Attr::DataUrl.bit()
+    | Attr::Formaction.bit()
+    | Attr::Longdesc.bit()
+    | Attr::Style.bit();
 
 impl<'a> HtmlReader<'a, '_> {
     /// Extracts the links of an HTML element.
@@ -86,6 +92,9 @@ impl<'a> HtmlReader<'a, '_> {
         if let Some(link) = self.found.link_or_self(LinkKind::Area, &target, at) {
             describe(link, attrs);
             link.anchor = attrs.written(Attr::Alt).map_or_else(String::new, |t| folded(t, MAX_ANCHOR));
+        }
+        if has_scheme(trim(&target), "javascript") {
+            handler(self.found, &target, at);
         }
     }
 
@@ -181,11 +190,17 @@ impl<'a> HtmlReader<'a, '_> {
         for code in attrs.handlers() {
             handler(self.found, &code, at);
         }
+        // Where scripts look for the target of a click.
+        for attr in [Attr::DataHref, Attr::DataLink, Attr::DataUrl] {
+            if let Some(target) = attrs.get(attr).filter(|target| script::is_target(trim(target))) {
+                self.found.link(LinkKind::Handler, &target, at);
+            }
+        }
     }
 }
 
 fn handler(found: &mut Gather, code: &str, at: usize) {
-    script::urls(code, |target, _| {
+    script::handler_urls(code, |target| {
         found.link(LinkKind::Handler, target, at);
     });
 }

@@ -99,9 +99,31 @@ impl<'a> BiffPieces<'a> {
         let flags = self.byte()?;
         let runs = if flags & 8 != 0 { usize::from(self.u16()?) } else { 0 };
         let extra = if flags & 4 != 0 { self.u32()? as usize } else { 0 };
-        let text = self.characters(len, flags & 1 != 0);
-        self.skip((runs * 4).saturating_add(extra));
+        let mut text = self.characters(len, flags & 1 != 0);
+        self.skip(runs * 4);
+        if let Some(spoken) = self.pronunciation(extra) {
+            text.push(' ');
+            text.push_str(&spoken);
+        }
         Some(text)
+    }
+
+    /// How a string is pronounced, from what follows it ([MS-XLS] 2.5.86).
+    fn pronunciation(&mut self, len: usize) -> Option<String> {
+        let mut left = len;
+        let mut bytes: Vec<u8> = Vec::new();
+        while left > 0 {
+            let Some(rest) = self.rest() else { break };
+            let step = rest.len().min(left);
+            if bytes.len() < 2 * MAX_STRING {
+                bytes.extend_from_slice(rest.get(..step)?);
+            }
+            self.at += step;
+            left -= step;
+        }
+        let characters = usize::from(u16_at(&bytes, 12)?);
+        let text = utf16(bytes.get(14..14 + 2 * characters)?);
+        Some(text).filter(|text| !text.is_empty() && u16_at(&bytes, 0) == Some(1))
     }
 
     /// As many characters, which say anew in each piece how wide they are.
@@ -258,6 +280,18 @@ mod tests {
         assert_eq!(rk_number((1234 << 2) | 2), 1234.0);
         assert_eq!(rk_number((1234 << 2) | 3), 12.34);
         assert_eq!(rk_number(((-5i32) << 2).cast_unsigned() | 2), -5.0);
+    }
+
+    #[test]
+    fn how_a_string_is_pronounced_follows_it() {
+        let mut body = vec![1, 0, 5, 18, 0, 0, 0, 0x71, 0x67];
+        body.extend([1, 0, 14, 0, 0, 0, 0, 0, 1, 0, 2, 0, 2, 0, 0xC8, 0x30, 0xB6, 0x30]);
+        body.extend([1, 0, 0, b'b']);
+        let mut stream = vec![0xFC, 0, u8::try_from(body.len()).expect("short"), 0];
+        stream.extend(&body);
+        let mut pieces = records(&stream, 0).next().expect("a record").pieces();
+        assert_eq!(pieces.rich_string().as_deref(), Some("東 トザ"));
+        assert_eq!(pieces.rich_string().as_deref(), Some("b"));
     }
 
     #[test]

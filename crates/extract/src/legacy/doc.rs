@@ -10,7 +10,8 @@ use crate::compound::CompoundFile;
 use crate::flow::TextFlow;
 use crate::office::hyperlink;
 use crate::package::{u16_at, u32_at};
-use encoding_rs::{Encoding, WINDOWS_1252};
+use crate::rtf::page_of_charset;
+use encoding_rs::{Encoding, MACINTOSH, WINDOWS_1252};
 
 /// Maximum number of pieces.
 const MAX_PIECES: usize = 1_000_000;
@@ -104,6 +105,21 @@ fn encoding_of(language: u16) -> &'static Encoding {
     code_page(page).unwrap_or(WINDOWS_1252)
 }
 
+/// The encoding of the first font of Word 6 or 95 that is not a western one.
+fn encoding_of_fonts(stream: &[u8]) -> Option<&'static Encoding> {
+    let (start, len) = (u32_at(stream, 0xD0)? as usize, u32_at(stream, 0xD4)? as usize);
+    let mut rest = stream.get(start..start.checked_add(len)?)?.get(2..)?;
+    while let Some((&size, font)) = rest.split_first() {
+        // How it is drawn, how bold it is, its character set.
+        let page = font.get(3).and_then(|set| page_of_charset(i32::from(*set)));
+        if let Some(encoding) = page.and_then(code_page).filter(|e| *e != WINDOWS_1252 && *e != MACINTOSH) {
+            return Some(encoding);
+        }
+        rest = font.get(usize::from(size)..)?;
+    }
+    None
+}
+
 #[derive(Default)]
 struct WordText {
     /// The codes of the open fields, and whether their results are links.
@@ -139,7 +155,9 @@ impl WordText {
         let (Some(start), Some(end)) = (u32_at(stream, 0x18), u32_at(stream, 0x1C)) else { return };
         let rest = stream.get(start as usize..).unwrap_or(&[]);
         let bytes = rest.get(..end.saturating_sub(start) as usize).unwrap_or(rest);
-        let encoding = u16_at(stream, 6).map_or(WINDOWS_1252, encoding_of);
+        let told = u16_at(stream, 6).map_or(WINDOWS_1252, encoding_of);
+        // A document of a western Word may be in another script all the same: its fonts are.
+        let encoding = if told == WINDOWS_1252 { encoding_of_fonts(stream).unwrap_or(told) } else { told };
         self.characters(&encoding.decode_without_bom_handling(bytes).0, flow);
     }
 
@@ -252,6 +270,29 @@ mod tests {
         assert_eq!(doc.mime, "application/msword");
         assert_eq!(doc.text, "Größe\nSee here “now”.\none\ntwo");
         assert_eq!((doc.links[0].target.as_str(), doc.links[0].anchor.as_str()), ("http://a.example/", "here"));
+    }
+
+    #[test]
+    fn an_old_document_is_in_the_script_of_its_fonts() {
+        let mut stream = vec![0; 0x300];
+        stream[..8].copy_from_slice(&[0xDC, 0xA5, 0x68, 0, 0, 0, 0x09, 0x04]);
+        let mut fonts = vec![0, 0];
+        for (set, name) in [(0, &b"Arial\0"[..]), (204, b"Arial Cyr\0")] {
+            fonts.push(u8::try_from(5 + name.len()).expect("short"));
+            fonts.extend([0x12, 0x90, 1, set, 0]);
+            fonts.extend(name);
+        }
+        let text = b"\xC2\xE8\xED\xEE\r";
+        let place = |at: usize| u32::try_from(at).expect("small").to_le_bytes();
+        stream[0x18..0x1C].copy_from_slice(&place(0x300));
+        stream[0x1C..0x20].copy_from_slice(&place(0x300 + text.len()));
+        stream[0xD0..0xD4].copy_from_slice(&place(0x300 + text.len()));
+        stream[0xD4..0xD8].copy_from_slice(&place(fonts.len()));
+        stream.extend(text);
+        stream.extend(fonts);
+        let bytes = compound(&[("WordDocument", &stream)]);
+        let doc = extract(&Content { bytes: &bytes, mime: None, charset: None, url: "" });
+        assert_eq!(doc.text, "Вино");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 mod biff;
 mod doc;
 mod msg;
+mod packed;
 mod ppt;
 mod summary;
 mod xls;

@@ -3,17 +3,19 @@
 //! A compound file with a stream for each property, named by the number and type of the property
 //! ([MS-OXMSG]). Attachments are directories of the same kind, of which only the name is read.
 
+use super::packed::{unpacked, wrapped_links};
 use super::{code_page, utf16};
 use crate::compound::CompoundFile;
 use crate::flow::TextFlow;
-use crate::gather::Gather;
+use crate::gather::{Gather, MAX_LINKS};
 use crate::mail::write_page;
 use crate::package::u32_at;
 use crate::prose::folded_literal;
 use crate::sniff::OUTLOOK;
 use crate::stamp::windows_time;
-use crate::{Extract, TypedContent};
+use crate::{Content, Extract, TypedContent, extract};
 use encoding_rs::WINDOWS_1252;
+use orb_page::LinkKind;
 
 /// Maximum length of a subject or name in characters.
 const MAX_FIELD: usize = 1_000;
@@ -27,6 +29,7 @@ const RECIPIENTS: &str = "0E04";
 const COPIES: &str = "0E03";
 const BODY: &str = "1000";
 const PAGE: &str = "1013";
+const RICH: &str = "1009";
 const FILE_NAME: &str = "3707";
 const SHORT_FILE_NAME: &str = "3704";
 
@@ -65,19 +68,42 @@ fn read(file: &CompoundFile<'_>, flow: &mut TextFlow<'_>) {
     }
     flow.found.doc.author = field(SENDER);
     flow.found.doc.created = file.stream("__properties_version1.0").and_then(|p| submitted(&p));
-    match property(file, 0, BODY).filter(|b| !b.trim().is_empty()) {
-        Some(body) => flow.paragraph(&body),
-        None => {
-            let bytes = file.stream(&format!("__substg1.0_{PAGE}0102"));
-            let page = bytes.map(|b| String::from_utf8_lossy(&b).into_owned()).or_else(|| property(file, 0, PAGE));
-            write_page(&page.unwrap_or_default(), flow);
-        }
-    }
+    write_body(file, flow);
     let entries = file.children(0).into_iter().filter_map(|n| Some((n, file.entry(n)?)));
     let attachments = entries.filter(|(_, e)| e.name.starts_with("__attach_version1.0"));
     for (directory, _) in attachments.take(MAX_ATTACHMENTS) {
         let name = property(file, directory, FILE_NAME).or_else(|| property(file, directory, SHORT_FILE_NAME));
         flow.paragraph(&folded_literal(&name.unwrap_or_default(), MAX_FIELD));
+    }
+}
+
+/// Writes the body: the plain one, else the page, else the rich text. Only the last two have links.
+fn write_body(file: &CompoundFile<'_>, flow: &mut TextFlow<'_>) {
+    let body = property(file, 0, BODY).filter(|b| !b.trim().is_empty());
+    let page = file.stream(&format!("__substg1.0_{PAGE}0102")).map(|b| String::from_utf8_lossy(&b).into_owned());
+    let page = page.or_else(|| property(file, 0, PAGE)).unwrap_or_default();
+    let rich = || file.stream(&format!("__substg1.0_{RICH}0102")).and_then(|bytes| unpacked(&bytes));
+    match (&body, page.is_empty()) {
+        (Some(body), _) => flow.paragraph(body),
+        (None, false) => return write_page(&page, flow),
+        (None, true) => {}
+    }
+    if !page.is_empty() {
+        for link in extract(&Content { bytes: page.as_bytes(), mime: Some("text/html"), charset: None, url: "" }).links
+        {
+            if link.kind == LinkKind::A {
+                flow.link(&link.target, &link.anchor);
+            }
+        }
+    } else if let Some(rich) = rich() {
+        let told = extract(&Content { bytes: &rich, mime: Some("application/rtf"), charset: None, url: "" });
+        if body.is_none() {
+            flow.paragraph(&told.text);
+        }
+        for link in told.links.iter().filter(|link| link.kind == LinkKind::Document) {
+            flow.link(&link.target, &link.anchor);
+        }
+        wrapped_links(&String::from_utf8_lossy(&rich)).take(MAX_LINKS).for_each(|target| flow.link(target, ""));
     }
 }
 

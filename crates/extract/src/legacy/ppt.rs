@@ -15,12 +15,20 @@ const SLIDE: u16 = 1006;
 const NOTES: u16 = 1008;
 const SLIDE_PERSIST: u16 = 1011;
 const MASTER: u16 = 1016;
+const OBJECTS: u16 = 1033;
+const TEXT_HEADER: u16 = 3999;
 const OUTLINE: u16 = 4080;
 const TEXT_CHARS: u16 = 4000;
 const TEXT_BYTES: u16 = 4008;
 const STRING: u16 = 4026;
+const LINK_NUMBER: u16 = 4051;
 const LINK: u16 = 4055;
 const HEADERS: u16 = 4057;
+/// Which characters of the text before it a click belongs to.
+const CLICK_RANGE: u16 = 4063;
+/// What a click does, and the record in it that says so.
+const CLICK: u16 = 4082;
+const CLICK_ATOM: u16 = 4083;
 const EDIT: u16 = 4085;
 /// Records of later versions, among them comments.
 const TAGGED: u16 = 5003;
@@ -33,6 +41,8 @@ const MAX_DEPTH: usize = 32;
 const MAX_EDITS: usize = 1_000;
 /// Maximum number of objects.
 const MAX_OBJECTS: usize = 100_000;
+/// Maximum number of links in a text.
+const MAX_RANGES: usize = 10_000;
 
 /// A record.
 #[derive(Clone, Copy)]
@@ -64,12 +74,18 @@ pub(super) fn read(file: &CompoundFile<'_>, flow: &mut TextFlow<'_>) -> bool {
     }
     let mut show = SlideShow { stream: &stream, places: HashMap::new() };
     let document = u32_at(&user, 16).and_then(|at| show.directory(at as usize));
-    let slides = document.and_then(|at| show.object(at)).filter(|d| d.kind == DOCUMENT).map(|d| show.document(d, flow));
+    let document = document.and_then(|at| show.object(at)).filter(|d| d.kind == DOCUMENT);
+    let mut texts = SlideTexts::default();
+    let slides = document.map(|d| {
+        texts.learn_links(d.body, 0);
+        show.document(d, &mut texts, flow)
+    });
     if slides.is_none_or(|count| count == 0) {
-        for record in records(&stream).filter(|r| matches!(r.kind, DOCUMENT | SLIDE | NOTES)) {
-            texts(record.body, flow, 0);
-        }
+        let whole = || records(&stream).filter(|r| matches!(r.kind, DOCUMENT | SLIDE | NOTES));
+        whole().for_each(|record| texts.learn_links(record.body, 0));
+        whole().for_each(|record| texts.read(record.body, flow, 0));
     }
+    texts.finish(flow);
     true
 }
 
@@ -122,88 +138,183 @@ impl<'a> SlideShow<'a> {
     }
 
     /// Reads the document: its slides and notes, links, headers. The number of slides.
-    fn document(&self, document: SlideRecord<'a>, flow: &mut TextFlow<'_>) -> u32 {
+    fn document(&self, document: SlideRecord<'a>, texts: &mut SlideTexts, flow: &mut TextFlow<'_>) -> u32 {
         let lists: Vec<SlideRecord<'a>> = records(document.body).filter(|r| r.kind == OUTLINE).collect();
         let mut count = 0;
         for list in lists.iter().filter(|l| l.instance == 0) {
-            count += self.list(list.body, flow);
+            count += self.list(list.body, texts, flow);
         }
         flow.found.doc.page_count = Some(count).filter(|&n| n > 0);
         for list in lists.iter().filter(|l| l.instance == 2) {
-            self.list(list.body, flow);
+            self.list(list.body, texts, flow);
         }
         for record in records(document.body).filter(|r| r.kind != OUTLINE) {
-            one(&record, flow, 0);
+            texts.one(&record, flow, 0);
         }
+        texts.end_text(flow);
         count
     }
 
     /// Reads the slides of a list, each after the texts that its outline has of it.
-    fn list(&self, list: &[u8], flow: &mut TextFlow<'_>) -> u32 {
+    fn list(&self, list: &[u8], texts: &mut SlideTexts, flow: &mut TextFlow<'_>) -> u32 {
         let mut count = 0;
         let mut current = None;
         for record in records(list) {
             if record.kind == SLIDE_PERSIST {
-                self.slide(current.take(), flow);
+                texts.end_text(flow);
+                self.slide(current.take(), texts, flow);
                 current = u32_at(record.body, 0);
                 count += 1;
             } else {
-                one(&record, flow, 0);
+                texts.one(&record, flow, 0);
             }
             if flow.is_full() {
                 break;
             }
         }
-        self.slide(current, flow);
+        texts.end_text(flow);
+        self.slide(current, texts, flow);
         count
     }
 
-    fn slide(&self, number: Option<u32>, flow: &mut TextFlow<'_>) {
+    fn slide(&self, number: Option<u32>, texts: &mut SlideTexts, flow: &mut TextFlow<'_>) {
         let slide = number.and_then(|n| self.object(n));
         if let Some(slide) = slide.filter(|s| matches!(s.kind, SLIDE | NOTES | MASTER)) {
-            texts(slide.body, flow, 0);
+            texts.read(slide.body, flow, 0);
         }
     }
 }
 
-fn texts(body: &[u8], flow: &mut TextFlow<'_>, depth: usize) {
-    if depth > MAX_DEPTH || flow.is_full() {
-        return;
-    }
-    for record in records(body) {
-        one(&record, flow, depth);
-    }
+/// A link of the document: how it is called, where it leads, and whether a text has it.
+struct ShowLink {
+    name: String,
+    target: String,
+    is_used: bool,
 }
 
-fn one(record: &SlideRecord<'_>, flow: &mut TextFlow<'_>, depth: usize) {
-    match record.kind {
-        TEXT_CHARS => paragraphs(&utf16(record.body), flow),
-        TEXT_BYTES => paragraphs(&record.body.iter().map(|&b| char::from(b)).collect::<String>(), flow),
-        LINK => link(record.body, flow),
-        // Who commented, what; and what stands above and below every slide.
-        COMMENT | HEADERS => {
-            for part in records(record.body).filter(|r| r.kind == STRING && r.instance < 3) {
-                flow.paragraph(&utf16(part.body));
+/// Reads texts. Which of their characters are links is said behind them.
+#[derive(Default)]
+struct SlideTexts {
+    links: HashMap<u32, ShowLink>,
+    /// The text that was met last, until what is said of it is known.
+    text: Option<Vec<u16>>,
+    /// The links of its characters: from, to, number.
+    ranges: Vec<(usize, usize, u32)>,
+    /// The link whose place comes next.
+    link: Option<u32>,
+}
+
+impl SlideTexts {
+    /// Notes the links of a document.
+    fn learn_links(&mut self, body: &[u8], depth: usize) {
+        for record in records(body) {
+            if record.kind == LINK && self.links.len() < MAX_OBJECTS {
+                let string = |instance: u16| {
+                    let text = records(record.body).find(|r| r.kind == STRING && r.instance == instance);
+                    text.map(|r| utf16(r.body)).unwrap_or_default()
+                };
+                let number = records(record.body).find(|r| r.kind == LINK_NUMBER).and_then(|r| u32_at(r.body, 0));
+                // One without a number cannot be referred to.
+                let number = number.unwrap_or(u32::MAX - u32::try_from(self.links.len()).unwrap_or(0));
+                let link = ShowLink { name: string(0), target: string(1), is_used: false };
+                self.links.insert(number, link);
+            } else if record.kind == OBJECTS && depth == 0 {
+                self.learn_links(record.body, 1);
             }
         }
-        _ if record.is_container || record.kind == TAGGED => texts(record.body, flow, depth + 1),
-        _ => {}
+    }
+
+    fn read(&mut self, body: &[u8], flow: &mut TextFlow<'_>, depth: usize) {
+        if depth > MAX_DEPTH || flow.is_full() {
+            return;
+        }
+        for record in records(body) {
+            self.one(&record, flow, depth);
+        }
+        self.end_text(flow);
+    }
+
+    fn one(&mut self, record: &SlideRecord<'_>, flow: &mut TextFlow<'_>, depth: usize) {
+        match record.kind {
+            TEXT_CHARS | TEXT_BYTES => {
+                self.end_text(flow);
+                let units = record.body.chunks_exact(2).filter_map(|two| u16_at(two, 0));
+                self.text = Some(match record.kind {
+                    TEXT_CHARS => units.collect(),
+                    _ => record.body.iter().map(|&b| u16::from(b)).collect(),
+                });
+            }
+            TEXT_HEADER => self.end_text(flow),
+            CLICK => {
+                let atom = records(record.body).find(|r| r.kind == CLICK_ATOM);
+                self.link = atom.and_then(|atom| u32_at(atom.body, 4));
+            }
+            CLICK_RANGE => {
+                let range = (u32_at(record.body, 0), u32_at(record.body, 4), self.link.take());
+                if let (Some(from), Some(to), Some(link)) = range
+                    && self.ranges.len() < MAX_RANGES
+                {
+                    self.ranges.push((from as usize, to as usize, link));
+                }
+            }
+            // Who commented, what; and what stands above and below every slide.
+            COMMENT | HEADERS => {
+                for part in records(record.body).filter(|r| r.kind == STRING && r.instance < 3) {
+                    flow.paragraph(&utf16(part.body));
+                }
+            }
+            _ if record.is_container || record.kind == TAGGED => self.read(record.body, flow, depth + 1),
+            _ => {}
+        }
+    }
+
+    /// Writes the last text, with its links.
+    fn end_text(&mut self, flow: &mut TextFlow<'_>) {
+        let Some(text) = self.text.take() else { return };
+        let mut ranges = std::mem::take(&mut self.ranges);
+        ranges.sort_unstable();
+        flow.line();
+        let mut at = 0;
+        for (from, to, number) in ranges {
+            let (from, to) = (from.min(text.len()), to.min(text.len()));
+            let Some(link) = self.links.get_mut(&number).filter(|link| leads_out(&link.target)) else { continue };
+            if from < at || from >= to {
+                continue;
+            }
+            link.is_used = true;
+            write(&text[at..from], flow);
+            flow.begin_link(&link.target);
+            write(&text[from..to], flow);
+            flow.end_link();
+            at = to;
+        }
+        write(&text[at..], flow);
+        flow.line();
+    }
+
+    /// Adds the links that no text has: those of shapes.
+    fn finish(self, flow: &mut TextFlow<'_>) {
+        let mut rest: Vec<(u32, ShowLink)> = self.links.into_iter().filter(|(_, link)| !link.is_used).collect();
+        rest.sort_unstable_by_key(|(number, _)| *number);
+        for (_, link) in rest.iter().filter(|(_, link)| leads_out(&link.target)) {
+            flow.link(&link.target, &link.name);
+        }
     }
 }
 
-fn paragraphs(text: &str, flow: &mut TextFlow<'_>) {
-    let text: String = text.chars().map(|c| if matches!(c, '\r' | '\u{B}') { '\n' } else { c }).collect();
-    flow.paragraph(&text);
+/// Whether a target is not in the presentation itself.
+fn leads_out(target: &str) -> bool {
+    !target.is_empty() && !target.starts_with('#')
 }
 
-/// A link: how it is called, and where it leads.
-fn link(body: &[u8], flow: &mut TextFlow<'_>) {
-    let string =
-        |instance: u16| records(body).find(|r| r.kind == STRING && r.instance == instance).map(|r| utf16(r.body));
-    let target = string(1).unwrap_or_default();
-    if !target.starts_with('#') {
-        flow.link(&target, &string(0).unwrap_or_default());
-    }
+fn write(units: &[u16], flow: &mut TextFlow<'_>) {
+    let text: String = char::decode_utf16(units.iter().copied())
+        .map(|c| match c.unwrap_or('\u{FFFD}') {
+            '\r' | '\u{B}' => '\n',
+            c => c,
+        })
+        .collect();
+    flow.lines(&text);
 }
 
 #[cfg(test)]
@@ -226,16 +337,31 @@ mod tests {
     #[test]
     fn slides_are_found_by_the_last_directory() {
         let old = record(1006, 15, &record(4008, 0, b"old"));
-        let slide = record(1006, 15, &record(0xF00D, 15, &record(4000, 0, &wide("Zwölf\rmore"))));
+        let click = record(4082, 15, &record(4083, 0, &[0, 0, 0, 0, 7, 0, 0, 0]));
+        let range = record(4063, 0, &[6, 0, 0, 0, 10, 0, 0, 0]);
+        let text = [record(4000, 0, &wide("Zwölf\rmore to say")), click, range].concat();
+        let slide = record(1006, 15, &record(0xF00D, 15, &text));
         let mut persist = vec![2, 0, 0, 0];
         persist.extend([0; 16]);
         let outline = [record(1011, 0, &persist), record(4008, 0, b"Title")].concat();
         let link = record(
             4055,
             15,
-            &[record(4026, 0, &wide("here")), record(4026, 0x10, &wide("http://a.example/"))].concat(),
+            &[
+                record(4051, 0, &[7, 0, 0, 0]),
+                record(4026, 0, &wide("here")),
+                record(4026, 0x10, &wide("http://a.example/")),
+            ]
+            .concat(),
         );
-        let document = record(1000, 15, &[record(4080, 15, &outline), record(1033, 15, &link)].concat());
+        let shape = record(
+            4055,
+            15,
+            &[record(4051, 0, &[8, 0, 0, 0]), record(4026, 0, &wide("picture")), record(4026, 0x10, &wide("x.html"))]
+                .concat(),
+        );
+        let objects = record(1033, 15, &[link, shape].concat());
+        let document = record(1000, 15, &[record(4080, 15, &outline), objects].concat());
         let slide_at = u32::try_from(old.len()).expect("small");
         let document_at = slide_at + u32::try_from(slide.len()).expect("small");
         let directory_at = document_at + u32::try_from(document.len()).expect("small");
@@ -250,10 +376,11 @@ mod tests {
         let bytes = compound(&[("PowerPoint Document", &stream), ("Current User", &user)]);
         let doc = extract(&Content { bytes: &bytes, mime: None, charset: None, url: "" });
         assert_eq!((doc.mime.as_str(), doc.page_count), ("application/vnd.ms-powerpoint", Some(1)));
-        assert_eq!(doc.text, "Title\nZwölf\nmore");
-        assert_eq!((doc.links[0].target.as_str(), doc.links[0].anchor.as_str()), ("http://a.example/", "here"));
+        assert_eq!(doc.text, "Title\nZwölf\nmore to say");
+        let links: Vec<_> = doc.links.iter().map(|l| (l.target.as_str(), l.anchor.as_str())).collect();
+        assert_eq!(links, [("http://a.example/", "more"), ("x.html", "picture")]);
         let bytes = compound(&[("PowerPoint Document", &stream)]);
         let doc = extract(&Content { bytes: &bytes, mime: None, charset: None, url: "" });
-        assert_eq!(doc.text, "old\nZwölf\nmore\nTitle");
+        assert_eq!(doc.text, "old\nZwölf\nmore to say\nTitle");
     }
 }

@@ -24,8 +24,9 @@ impl SharedStrings {
             match node {
                 XmlNode::Open(tag) => match tag.name() {
                     "t" => inside = true,
-                    // How a name is pronounced.
-                    "rPh" | "phoneticPr" | "rPr" => return Onward::Skip,
+                    // How what stands before it is pronounced.
+                    "rPh" => strings.text.push(' '),
+                    "phoneticPr" | "rPr" => return Onward::Skip,
                     _ => {}
                 },
                 XmlNode::Text(text) if inside => strings.text.push_str(text),

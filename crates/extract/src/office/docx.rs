@@ -10,6 +10,8 @@ use super::relations::Relations;
 use super::styles::{HeadingStyles, outline};
 use crate::flow::TextFlow;
 use crate::package::{Onward, XmlNode, XmlTag};
+use crate::{Content, extract, sniff};
+use orb_page::LinkKind;
 
 /// How deep fields may be nested.
 const MAX_FIELDS: usize = 64;
@@ -32,6 +34,24 @@ pub(super) fn read(reading: &mut OfficeReading<'_, '_>, name: &str, xml: &str) {
                 _ => read_part(reading, &part, &styles),
             }
         }
+    }
+    for part in relations.parts("aFChunk") {
+        read_chunk(reading, &part);
+    }
+}
+
+/// Reads a part in another format that is shown as a part of the document: a page, or an archive
+/// of one.
+fn read_chunk(reading: &mut OfficeReading<'_, '_>, part: &str) {
+    let Some(bytes) = reading.package.read(part) else { return };
+    let mime = sniff(&bytes, None);
+    if !matches!(&*mime, "text/html" | "application/xhtml+xml" | "text/plain" | "message/rfc822") {
+        return;
+    }
+    let chunk = extract(&Content { bytes: &bytes, mime: Some(&mime), charset: None, url: "" });
+    reading.flow.paragraph(&chunk.text);
+    for link in chunk.links.iter().filter(|link| link.kind == LinkKind::A) {
+        reading.flow.link(&link.target, &link.anchor);
     }
 }
 
@@ -105,7 +125,8 @@ impl WordReader<'_> {
                 self.level = outline(tag.number("val")).filter(|_| self.level.is_none());
                 self.begin_heading(flow);
             }
-            "tab" | "ptab" => flow.space(),
+            // Small letters above others say how these are pronounced.
+            "tab" | "ptab" | "rt" | "rubyBase" => flow.space(),
             "br" | "cr" => flow.line(),
             "noBreakHyphen" => flow.text("-"),
             "sym" => symbol(tag, flow),
@@ -174,6 +195,7 @@ impl WordReader<'_> {
                 flow.line();
             }
             "hyperlink" | "fldSimple" => flow.end_link(),
+            "rt" | "rubyBase" => flow.space(),
             _ => {}
         }
     }

@@ -7,6 +7,7 @@
 mod calendar;
 mod cells;
 mod docx;
+mod embedded;
 mod fields;
 mod number;
 mod pptx;
@@ -54,6 +55,7 @@ impl Extract for OfficeExtractor {
                 OfficeKind::Sheets => xlsx::read(&mut reading, &main.name, &main.xml),
                 OfficeKind::Slides => pptx::read(&mut reading, &main.name, &main.xml),
             }
+            embedded::read(&mut reading);
             if !reading.sound {
                 reading.flow.found.problem("xml-broken", "a part of the document is not well-formed XML");
             }

@@ -2,9 +2,11 @@
 //!
 //! A cell holds a bare number; its format says whether that is an amount, a percentage or a date.
 //! People search for what they see, so numbers are written as the format says (ECMA-376-1,
-//! 18.8.31). Colours and conditions are ignored, a fill or a padding becomes a space.
+//! 18.8.31). Colours are ignored, a fill or a padding becomes a space. What a narrow column would
+//! cut off of a number without a format is shown: it may be searched for.
 
 use super::calendar::{self, DatePiece};
+use std::cmp::Ordering;
 use std::fmt::Write;
 
 pub(crate) use super::calendar::DateSystem;
@@ -13,6 +15,8 @@ pub(crate) use super::calendar::DateSystem;
 const MAX_CODE: usize = 512;
 /// Maximum number of decimals.
 const MAX_DECIMALS: usize = 30;
+/// How many characters shorter a number is, rounded to ten digits, if the rest is noise.
+const NOISE: usize = 7;
 
 /// A number format.
 #[derive(Clone, Debug, Default)]
@@ -27,10 +31,19 @@ struct FormatSection {
     after: String,
     digits: DigitFormat,
     date: Vec<DatePiece>,
+    /// Which numbers it is for, if it says so.
+    condition: Option<FormatCondition>,
     /// Whether it shows the number at all.
     shows: bool,
     /// Whether it shows it as a general number.
     general: bool,
+}
+
+/// Which numbers a section is for: those that compare with another one in one of these ways.
+#[derive(Clone, Debug)]
+struct FormatCondition {
+    holds: Vec<Ordering>,
+    than: f64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -102,6 +115,10 @@ impl NumberFormat {
         let Some(first) = self.sections.first() else { return general(value) };
         let second = self.sections.get(1);
         let (section, value) = match (value < 0.0, second) {
+            _ if self.sections.iter().any(|section| section.condition.is_some()) => {
+                let is_for = |section: &&FormatSection| section.condition.as_ref().is_none_or(|c| c.is_met(value));
+                (self.sections.iter().take(3).find(is_for).unwrap_or(first), value)
+            }
             (true, Some(negative)) => (negative, -value),
             _ if value == 0.0 => (self.sections.get(2).unwrap_or(first), value),
             _ => (first, value),
@@ -142,10 +159,10 @@ fn split(code: &str) -> Vec<String> {
 
 fn section(code: &str) -> FormatSection {
     let date = calendar::pieces(code);
+    let mut section = FormatSection { condition: FormatCondition::of(code), ..FormatSection::default() };
     if !date.is_empty() {
-        return FormatSection { date, shows: true, ..FormatSection::default() };
+        return FormatSection { date, shows: true, ..section };
     }
-    let mut section = FormatSection::default();
     let mut state = DigitReading::default();
     let mut chars = code.chars().peekable();
     while let Some(c) = chars.next() {
@@ -190,6 +207,29 @@ fn section(code: &str) -> FormatSection {
     }
     section.digits.scale -= 3 * i32::try_from(state.commas).unwrap_or(0);
     section
+}
+
+impl FormatCondition {
+    /// The condition in a section's code: `[>=1000]`.
+    fn of(code: &str) -> Option<Self> {
+        let inside = code.split('[').skip(1).filter_map(|rest| rest.split(']').next());
+        let told = inside.into_iter().find(|inside| inside.starts_with(['<', '>', '=']))?;
+        let end = told.find(|c: char| !matches!(c, '<' | '>' | '=')).unwrap_or(told.len());
+        let (sign, than) = told.split_at_checked(end)?;
+        let holds = match sign {
+            "<" => vec![Ordering::Less],
+            "<=" => vec![Ordering::Less, Ordering::Equal],
+            ">" => vec![Ordering::Greater],
+            ">=" => vec![Ordering::Greater, Ordering::Equal],
+            "<>" => vec![Ordering::Less, Ordering::Greater],
+            _ => vec![Ordering::Equal],
+        };
+        Some(Self { holds, than: than.trim().parse().ok()? })
+    }
+
+    fn is_met(&self, value: f64) -> bool {
+        value.partial_cmp(&self.than).is_some_and(|order| self.holds.contains(&order))
+    }
 }
 
 /// How far the digits of a code have been read.
@@ -342,23 +382,32 @@ fn fraction(value: f64, digits: usize) -> String {
     }
 }
 
-/// A number as it is shown without a format: up to ten digits.
+/// A number as it is shown without a format: up to fifteen digits, which is what is exact of it, and
+/// up to ten decimals.
 pub(crate) fn general(value: f64) -> String {
     if !value.is_finite() {
         return String::new();
     }
     let size = value.abs();
-    if size != 0.0 && !(1e-10..1e11).contains(&size) {
-        let plain = format!("{value:.5e}");
+    if size != 0.0 && !(1e-10..1e15).contains(&size) {
+        let plain = format!("{value:.14e}");
         let (mantissa, exponent) = plain.split_once('e').unwrap_or((&plain, "0"));
         let mantissa = mantissa.trim_end_matches('0').trim_end_matches('.');
         let sign = if exponent.starts_with('-') { "" } else { "+" };
         return format!("{mantissa}E{sign}{exponent}");
     }
+    let exact = plain(value, 15);
+    // The last digits of what was computed are noise: 39627.9999999884 is 39628.
+    let short = plain(value, 10);
+    if exact.len() >= short.len() + NOISE { short } else { exact }
+}
+
+/// A number with so many digits at most, without zeros at its end.
+fn plain(value: f64, digits: usize) -> String {
     // The number of digits before the point decides how many are left after it.
-    let whole = if size < 1.0 { 0 } else { format!("{size:.0}").len() };
+    let whole = if value.abs() < 1.0 { 0 } else { format!("{:.0}", value.abs()).len() };
     let mut out = String::new();
-    let _ = write!(out, "{value:.*}", 10usize.saturating_sub(whole));
+    let _ = write!(out, "{value:.*}", digits.saturating_sub(whole).min(10));
     if out.contains('.') {
         out.truncate(out.trim_end_matches('0').trim_end_matches('.').len());
     }
@@ -400,19 +449,26 @@ mod tests {
         check("@", 12.0, "12");
         check("\"only text\"", 12.0, "only text");
         check("General\" kg\"", 12.5, "12.5 kg");
+        for (value, shown) in [(999.0, "999"), (10_210.2, "10K"), (1_021_021.0, "1M"), (-5.0, "-5")] {
+            check("[>999999]#,,\"M\";[>999]#,\"K\";#", value, shown);
+        }
+        check("[<=9999999]###-####;(###) ###-####", 1_234_567.0, "123-4567");
+        check("[<oops]0", 3.0, "3");
     }
 
     #[test]
-    fn a_general_number_has_ten_digits() {
+    fn a_general_number_has_fifteen_digits() {
         for (value, shown) in [
             (0.0, "0"),
             (-1.0, "-1"),
             (0.1 + 0.2, "0.3"),
             (1.0 / 3.0, "0.3333333333"),
-            (123_456_789.123_456, "123456789.1"),
+            (123_456_789.123_456, "123456789.123456"),
             (12_345_678_901.0, "12345678901"),
+            (123_456_789_012_345.0, "123456789012345"),
+            (39_627.999_999_988_424, "39628"),
             (1e20, "1E+20"),
-            (1.234_567_8e-12, "1.23457E-12"),
+            (1.234_567_8e-12, "1.2345678E-12"),
             (f64::NAN, ""),
         ] {
             assert_eq!(general(value), shown);

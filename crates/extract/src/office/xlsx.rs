@@ -77,18 +77,36 @@ fn read_sheet(reading: &mut OfficeReading<'_, '_>, part: &str, workbook: &Workbo
 
 fn read_comments(reading: &mut OfficeReading<'_, '_>, part: &str) {
     let Some(xml) = reading.package.xml(part) else { return };
-    let mut inside = false;
+    let mut inside = "";
+    let mut authors: Vec<String> = Vec::new();
     reading.walk(&xml, |node, flow| {
         match node {
-            XmlNode::Open(tag) => inside = matches!(tag.name(), "t" | "author"),
-            XmlNode::Text(text) if inside => flow.lines(text),
+            XmlNode::Open(tag) => {
+                inside = match tag.name() {
+                    "t" => "t",
+                    "author" => {
+                        authors.push(String::new());
+                        "author"
+                    }
+                    "comment" => {
+                        let author = tag.number("authorId").and_then(|number| authors.get(number as usize));
+                        flow.paragraph(author.map_or("", String::as_str));
+                        ""
+                    }
+                    _ => "",
+                };
+            }
+            XmlNode::Text(text) => match (inside, authors.last_mut()) {
+                ("t", _) => flow.lines(text),
+                ("author", Some(author)) => author.push_str(text),
+                _ => {}
+            },
             XmlNode::Close(name) => {
-                inside = false;
-                if matches!(name, "comment" | "author") {
+                inside = "";
+                if name == "comment" {
                     flow.line();
                 }
             }
-            XmlNode::Text(_) => {}
         }
         Onward::Read
     });

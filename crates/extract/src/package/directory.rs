@@ -4,7 +4,7 @@
 //! entry. Sizes and offsets are claims: nothing is allocated by them, and what they point at is
 //! looked up within the file (APPNOTE.TXT, 4.3).
 
-use super::names::name;
+use super::names::{encoding, name};
 use memchr::memmem;
 use std::borrow::Cow;
 
@@ -29,6 +29,8 @@ pub(crate) struct PackedEntry<'a> {
     /// Whether a password is needed.
     pub(super) encrypted: bool,
     packed: u64,
+    /// Its path as written.
+    written: &'a [u8],
     /// Where its local header begins.
     offset: usize,
 }
@@ -36,7 +38,13 @@ pub(crate) struct PackedEntry<'a> {
 /// The entries, and whether they come from a directory that is whole.
 pub(super) fn entries(bytes: &[u8]) -> (Vec<PackedEntry<'_>>, bool) {
     let central = from_directory(bytes).unwrap_or_default();
-    if central.is_empty() { (from_headers(bytes), is_empty(bytes)) } else { (central, true) }
+    let (mut entries, whole) =
+        if central.is_empty() { (from_headers(bytes), is_empty(bytes)) } else { (central, true) };
+    let encoding = encoding(entries.iter().map(|entry| entry.written));
+    for entry in &mut entries {
+        entry.name = name(entry.written, encoding);
+    }
+    (entries, whole)
 }
 
 /// Whether a file is nothing but the end record of an empty archive.
@@ -101,7 +109,8 @@ fn central(header: &[u8], shift: usize) -> Option<(PackedEntry<'_>, usize)> {
     };
     let (size, packed, offset) = (field(24)?, field(20)?, field(42)?);
     let entry = PackedEntry {
-        name: name(header.get(CENTRAL..name_end)?),
+        name: Cow::default(),
+        written: header.get(CENTRAL..name_end)?,
         size,
         method: u16_at(header, 10)?,
         encrypted: u16_at(header, 8)? & 1 != 0,
@@ -150,7 +159,8 @@ fn local(bytes: &[u8], offset: usize) -> Option<(PackedEntry<'_>, usize)> {
     let header = bytes.get(offset..)?;
     let name_end = LOCAL + usize::from(u16_at(header, 26)?);
     let entry = PackedEntry {
-        name: name(header.get(LOCAL..name_end)?),
+        name: Cow::default(),
+        written: header.get(LOCAL..name_end)?,
         size: u64::from(u32_at(header, 22)?),
         method: u16_at(header, 8)?,
         encrypted: u16_at(header, 6)? & 1 != 0,

@@ -1,7 +1,7 @@
 //! In which code page is the text of a font?
 
 /// The code page of a font's character set.
-pub(super) fn page_of_charset(charset: i32) -> Option<u32> {
+pub(crate) fn page_of_charset(charset: i32) -> Option<u32> {
     Some(match charset {
         0 => 1252,
         77 => 10_000,

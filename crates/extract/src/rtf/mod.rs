@@ -8,6 +8,8 @@ mod fonts;
 mod reader;
 mod tokens;
 
+pub(crate) use fonts::page_of_charset;
+
 use crate::flow::TextFlow;
 use crate::gather::Gather;
 use crate::{Extract, TypedContent};

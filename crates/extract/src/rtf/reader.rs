@@ -324,7 +324,7 @@ impl<'a> RtfReader<'a> {
             }
             // Text that stands elsewhere on the page.
             "footnote" | "header" | "footer" | "headerl" | "headerr" | "headerf" | "footerl" | "footerr"
-            | "footerf" | "shptxt" | "annotation" => {
+            | "footerf" | "shptxt" | "annotation" | "atnid" | "atnauthor" => {
                 flow.line();
                 self.group.apart = true;
                 RtfPlace::Text
@@ -334,9 +334,9 @@ impl<'a> RtfReader<'a> {
             | "listoverridetable" | "rsidtbl" | "generator" | "xmlnstbl" | "mmathPr" | "latentstyles" | "keywords"
             | "operator" | "company" | "manager" | "category" | "subject" | "printim" | "buptim" | "bkmkstart"
             | "bkmkend" | "filetbl" | "revtbl" | "pntxta" | "pntxtb" | "pnseclvl" | "do" | "template" | "ftnsep"
-            | "ftnsepc" | "aftnsep" | "atnid" | "atnauthor" | "atnref" | "atrfstart" | "atrfend" | "atndate"
-            | "listtext" | "pntext" | "hlinkbase" | "userprops" | "wgrffmtfilter" | "blipuid" | "falt" | "panose"
-            | "mhtmltag" | "htmltag" | "docvar" | "xe" | "tc" => RtfPlace::Skipped,
+            | "ftnsepc" | "aftnsep" | "atnref" | "atrfstart" | "atrfend" | "atndate" | "listtext" | "pntext"
+            | "hlinkbase" | "userprops" | "wgrffmtfilter" | "blipuid" | "falt" | "panose" | "mhtmltag" | "htmltag"
+            | "docvar" | "xe" | "tc" => RtfPlace::Skipped,
             _ => return false,
         };
         self.group.place = place;

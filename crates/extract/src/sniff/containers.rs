@@ -15,9 +15,13 @@ pub(crate) const POWERPOINT: &str = "application/vnd.ms-powerpoint";
 pub(crate) const OUTLOOK: &str = "application/vnd.ms-outlook";
 /// A compound file of any other kind.
 pub(crate) const COMPOUND: &str = "application/x-ole-storage";
-/// An encrypted document of Office, which is a compound file with a zip file inside. The name is
-/// the one that Tika gave it: there is no other.
-pub(crate) const PROTECTED: &str = "application/x-tika-ooxml-protected";
+/// An encrypted document of Office, which is a compound file with a zip file inside: which kind of
+/// document it is cannot be told. There is no registered type; this is what `file` says.
+pub(crate) const PROTECTED: &str = "application/encrypted";
+
+/// A sheet and a text of Office 2003 in a single XML file.
+pub(crate) const SPREADSHEET_XML: &str = "application/vnd.ms-spreadsheetml";
+pub(crate) const WORD_XML: &str = "application/vnd.ms-wordml";
 
 /// How far into an XML file its media type may stand: behind all namespaces.
 const FLAT: usize = 16 << 10;
@@ -55,6 +59,12 @@ const TELLING_NAMES: &[(&str, &str)] = &[
     ("META-INF/MANIFEST.MF", "application/java-archive"),
 ];
 
+/// The root element and namespace of documents of Office 2003 in a single XML file, and their type.
+const FLAT_ROOTS: &[(&str, &str, &str)] = &[
+    ("Workbook", "urn:schemas-microsoft-com:office:spreadsheet", SPREADSHEET_XML),
+    ("wordDocument", "http://schemas.microsoft.com/office/word/2003/wordml", WORD_XML),
+];
+
 /// Whether a type is one of documents of an office suite.
 pub(super) fn is_office(mime: &str) -> bool {
     mime == WORD
@@ -65,7 +75,7 @@ pub(super) fn is_office(mime: &str) -> bool {
 
 /// The type of what is in a container, or the type so far.
 pub(super) fn refine<'a>(bytes: &[u8], start: &[u8], mime: Cow<'a, str>) -> Cow<'a, str> {
-    if start.starts_with(b"PK\x03\x04") {
+    if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x07\x08PK\x03\x04") {
         return zipped(bytes).unwrap_or(mime);
     }
     if start.starts_with(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1") {
@@ -139,10 +149,16 @@ fn by_scan(bytes: &[u8]) -> &'static str {
     named.iter().find(|(name, _)| holds(name)).map_or(COMPOUND, |(_, mime)| mime)
 }
 
-/// The type of an OpenDocument in a single XML file.
+/// The type of an office document in a single XML file.
 fn flat(bytes: &[u8]) -> Option<&str> {
     let start = bytes.get(..FLAT).unwrap_or(bytes);
-    if super::root(start)? != b"office:document" {
+    let root = super::root(start)?;
+    if let Some((_, _, mime)) = FLAT_ROOTS.iter().find(|(name, space, _)| {
+        root.rsplit(|&b| b == b':').next() == Some(name.as_bytes()) && memmem::find(start, space.as_bytes()).is_some()
+    }) {
+        return Some(mime);
+    }
+    if root != b"office:document" {
         return None;
     }
     let at = memmem::find(start, b"office:mimetype=")? + b"office:mimetype=".len() + 1;

@@ -40,9 +40,21 @@ pub(super) fn kind(start: &[u8]) -> Option<&'static str> {
     let lines = || start.split(|&b| b == b'\n').map(|l| l.strip_suffix(b"\r").unwrap_or(l));
     let first = lines().next()?;
     if first.starts_with(b"From ") && first.iter().filter(|&&b| b == b':').count() >= 1 {
-        return is_mail(lines().skip(1), 1).then_some("application/mbox");
+        return (is_postmark(first) || is_mail(lines().skip(1), 1)).then_some("application/mbox");
     }
     is_mail(lines(), ENOUGH).then_some("message/rfc822")
+}
+
+/// Whether a line separates the mails of a mailbox: `From ann Mon Jun  1 10:00:00 2009` (RFC 4155).
+fn is_postmark(line: &[u8]) -> bool {
+    let words: Vec<&[u8]> = line.split(|b| *b == b' ').filter(|word| !word.is_empty()).collect();
+    let [_, _, day, month, date, time, ..] = words.as_slice() else { return false };
+    let is_one_of = |names: &[u8], word: &[u8]| names.chunks_exact(3).any(|name| name == word);
+    let is_time = time.len() >= 5 && time.iter().all(|b| b.is_ascii_digit() || *b == b':');
+    is_one_of(b"MonTueWedThuFriSatSun", day)
+        && is_one_of(b"JanFebMarAprMayJunJulAugSepOctNovDec", month)
+        && date.iter().all(u8::is_ascii_digit)
+        && is_time
 }
 
 /// Whether lines begin with as many headers of mails, one of them telling.
@@ -74,6 +86,7 @@ mod tests {
         let mail = &b"Received: by a\r\n\tfor b\r\nFrom: a@b\r\nSubject: x\r\n\r\ntext"[..];
         assert_eq!(kind(mail), Some("message/rfc822"));
         assert_eq!(kind(b"From a@b Mon Jan  1 00:00:00 2001\nSubject: x\n\ntext"), Some("application/mbox"));
+        assert_eq!(kind(b"From a Mon Jun 01 10:00:00 2009\n\nno headers"), Some("application/mbox"));
         for text in
             [&b"From here: on\nwe go"[..], b"From: me\nTo: you\n\n", b"Note: this\nDate: that\nTo: all\n", b"", b"\n"]
         {

@@ -53,6 +53,8 @@ pub(super) const SIGNATURES: &[(&[u8], &str)] = &[
     (b"\xFD7zXZ\0", "application/x-xz"),
     (b"\x28\xB5\x2F\xFD", "application/zstd"),
     (b"PK\x05\x06", "application/zip"),
+    (b"PK\x07\x08PK\x03\x04", "application/zip"),
+    (b"\xFFWPC", "application/vnd.wordperfect"),
     (b"!<arch>\n", "application/x-archive"),
     (b"MSCF", "application/vnd.ms-cab-compressed"),
     (b"ITSF", "application/vnd.ms-htmlhelp"),

@@ -288,7 +288,19 @@ impl Column {
 }
 
 /// Families of media types and their document types.
-const FAMILIES: &[(&str, &str)] = &[("image/", "image"), ("audio/", "audio"), ("video/", "video"), ("font/", "font")];
+const FAMILIES: &[(&str, &str)] = &[
+    ("image/", "image"),
+    ("audio/", "audio"),
+    ("video/", "video"),
+    ("font/", "font"),
+    // With templates, slide shows and documents with macros.
+    ("application/vnd.openxmlformats-officedocument.wordprocessingml.", "docx"),
+    ("application/vnd.openxmlformats-officedocument.presentationml.", "pptx"),
+    ("application/vnd.openxmlformats-officedocument.spreadsheetml.", "xlsx"),
+    ("application/vnd.ms-word.", "docx"),
+    ("application/vnd.ms-powerpoint.", "pptx"),
+    ("application/vnd.ms-excel.", "xlsx"),
+];
 
 /// Media types, file extensions and their document types.
 const DOCUMENTS: &[(&str, &str, &str)] = &[
@@ -301,6 +313,8 @@ const DOCUMENTS: &[(&str, &str, &str)] = &[
     ("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "xlsx", "xlsx"),
     ("application/vnd.oasis.opendocument.text", "odt", "odt"),
     ("application/vnd.oasis.opendocument.spreadsheet", "ods", "ods"),
+    ("application/vnd.oasis.opendocument.presentation", "odp", "odp"),
+    ("application/epub+zip", "epub", "epub"),
     ("application/rtf", "rtf", "rtf"),
     ("text/rtf", "rtf", "rtf"),
     ("text/css", "css", "css"),
@@ -392,5 +406,10 @@ mod tests {
         assert_eq!(document_type(Some("application/octet-stream"), "http://a/x.PPTX?y=z.pdf"), "pptx");
         assert_eq!(document_type(None, "http://a.doc/x"), "other");
         assert_eq!(document_type(Some("image/png"), "http://a/x"), "image");
+        assert_eq!(
+            document_type(Some("application/vnd.ms-powerpoint.slideshow.macroenabled.12"), "http://a/x"),
+            "pptx"
+        );
+        assert_eq!(document_type(Some("application/vnd.ms-powerpoint"), "http://a/x"), "ppt");
     }
 }
