@@ -29,6 +29,7 @@ mod pick;
 mod prose;
 mod script;
 mod select;
+mod shell;
 mod simhash;
 mod sitemap;
 mod sniff;
@@ -47,6 +48,7 @@ pub use main_content::{ContentBlock, MainContent};
 pub use markdown::{MarkdownRequest, markdown};
 pub use pick::{Picked, Picker};
 pub use select::{Selected, WantedPart, check_selector, select};
+pub use shell::{ShellSigns, shell_signs};
 pub use simhash::{distance, simhash};
 pub use sniff::sniff;
 

@@ -37,7 +37,7 @@ impl Wrong {
 impl Settings {
     /// The first invalid setting, if any.
     pub fn examine(&self) -> Result<(), Wrong> {
-        let sections: [fn(&Self) -> Vec<Wrong>; 9] = [
+        let sections: [fn(&Self) -> Vec<Wrong>; 10] = [
             seeds,
             |settings| scope(&settings.scope),
             fetch,
@@ -45,6 +45,7 @@ impl Settings {
             |settings| settings.outputs.examine(),
             |settings| settings.schedule.examine(),
             |settings| settings.track.examine(),
+            |settings| settings.render.examine(),
             steps::examine,
             |settings| steps::examine_auth(&settings.auth),
         ];

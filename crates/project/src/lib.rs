@@ -25,6 +25,7 @@ mod list_rows;
 mod operator;
 mod outputs;
 mod position;
+mod render;
 mod rule_rows;
 mod settings;
 mod steps;
@@ -46,6 +47,7 @@ pub use list_rows::RowEdit;
 pub use operator::{KEYS, KeyClass, key_class};
 pub use outputs::{FlagName, OutputSettings, WebhookSettings};
 pub use position::TextPosition;
+pub use render::{PartRobots, RenderRule, RenderSettings, RenderWhen};
 pub use rule_rows::{RuleRow, rule_rows, with_rule_rows};
 pub use settings::{
     CrawlSettings, FetchSettings, FrontierSettings, OrderName, Settings, SettingsError, StoreSettings, nearest,

@@ -33,7 +33,7 @@ use KeyClass::{Operator, Web};
 pub const KEYS: &[(&str, KeyClass)] = &[
     ("name", Web), ("seeds", Web),
     ("steps.name", Web), ("steps.start", Web), ("steps.links", Web), ("steps.links_matching", Web),
-    ("steps.collect", Web), ("steps.depth", Web), ("steps.mode", Web), ("steps.rules", Web), ("steps.expect", Web),
+    ("steps.collect", Web), ("steps.depth", Web), ("steps.mode", Web), ("steps.rules", Web), ("steps.expect", Web), ("steps.render", Web),
     ("steps.expect_not", Web), ("steps.expect_selector", Web), ("steps.expect_not_selector", Web),
     ("steps.form.id", Web), ("steps.form.name", Web), ("steps.form.action", Web), ("steps.form.position", Web),
     ("steps.form.fields", Web),
@@ -62,6 +62,11 @@ pub const KEYS: &[(&str, KeyClass)] = &[
     ("fetch.resolve", Operator), ("fetch.dns", Operator), ("fetch.bandwidth", Web), ("fetch.allow_private", Operator),
     ("fetch.private_seeds", Operator), ("fetch.cookies", Web), ("fetch.cookies_file", Operator), ("fetch.http2", Web),
     ("fetch.ca_file", Operator), ("fetch.insecure", Operator),
+    ("render.when", Web), ("render.rules", Web),
+    ("render.program", Operator), ("render.no_sandbox", Operator), ("render.tabs", Operator),
+    ("render.memory", Operator), ("render.pages", Operator), ("render.settle", Web), ("render.timeout", Operator),
+    ("render.screens", Web), ("render.click", Operator), ("render.screenshots", Web), ("render.robots", Operator),
+    ("render.max_requests", Operator), ("render.max_bytes", Operator), ("render.cache", Operator),
     ("limits.zone", Web), ("limits.schedule.days", Web), ("limits.schedule.from", Web), ("limits.schedule.to", Web),
     ("limits.schedule.rate", Web), ("limits.schedule.connections", Operator), ("limits.schedule", Web),
     ("store.archive", Web), ("store.links", Web), ("store.warc_size", Operator), ("store.warc_level", Operator),
@@ -249,6 +254,8 @@ mod tests {
             ("[[outputs.webhook]]\nurl = 'http://a.test/'", "outputs.webhook"),
             ("[[track.compare]]\nprogram = ['sh']", "track.compare"),
             ("[crawl]\nworkers = 64", "crawl.workers"),
+            ("[render]\nprogram = '/bin/sh'", "render.program"),
+            ("[render]\nno_sandbox = true", "render.no_sandbox"),
         ] {
             let text = match text.strip_prefix("[fetch]\n") {
                 Some(rest) => format!("[fetch]\nprivate_seeds = false\n{rest}"),

@@ -9,6 +9,7 @@ use crate::hours::LimitSettings;
 use crate::index::{IndexSettings, SearchSettings};
 use crate::outputs::OutputSettings;
 use crate::position::TextPosition;
+use crate::render::RenderSettings;
 use crate::steps::{self, AuthSettings, StepSettings};
 use crate::timetable::ScheduleSettings;
 use crate::track::TrackSettings;
@@ -36,6 +37,8 @@ pub struct Settings {
     pub frontier: FrontierSettings,
     /// How to fetch.
     pub fetch: FetchSettings,
+    /// When to use a browser.
+    pub render: RenderSettings,
     /// How much of a shared line, and when.
     pub limits: LimitSettings,
     /// What to store.

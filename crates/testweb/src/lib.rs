@@ -14,6 +14,7 @@
 //! # Ok::<(), orb_testweb::Error>(())
 //! ```
 
+mod apps;
 mod assets;
 mod chance;
 mod clock;
@@ -35,6 +36,7 @@ mod vocabulary;
 mod web;
 mod words;
 
+pub use apps::{APP_ITEMS, WebApp};
 pub use corners::{MEMBER, MEMBER_ITEMS, MEMBER_WORDS, aliased_titles, decoy_titles};
 pub use dns::Dns;
 pub use expect::{Course, CrawlReach, Expectation};

@@ -138,9 +138,12 @@ pub(crate) struct CrawlArgs {
     /// Continue although archive files are damaged or missing
     #[arg(long)]
     pub(crate) despite_damage: bool,
-    /// Render pages in a browser (only 'never' in this version)
+    /// Render pages in a browser [default: never]
     #[arg(long, value_enum, value_name = "WHEN")]
     pub(crate) render: Option<Render>,
+    /// Keep a picture of every rendered page
+    #[arg(long)]
+    pub(crate) screenshots: bool,
     /// Keep no WARC files
     #[arg(long)]
     pub(crate) no_archive: bool,
@@ -194,8 +197,8 @@ pub(crate) enum OrderArg {
 pub(crate) enum Render {
     /// Never
     Never,
-    /// If the page is an empty shell
+    /// If a page is empty without its scripts, or pages like it are
     Auto,
-    /// Every page
+    /// Every HTML page
     Always,
 }

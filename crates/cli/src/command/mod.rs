@@ -1,5 +1,6 @@
 //! Which commands are there? One file each.
 
+pub(crate) mod browser;
 pub(crate) mod cat;
 pub(crate) mod changes;
 pub(crate) mod check;

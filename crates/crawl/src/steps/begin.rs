@@ -4,6 +4,7 @@ use super::path::{Path, Roots};
 use crate::CrawlError;
 use crate::config::Config;
 use crate::drive::way_out::WayOut;
+use crate::render::RenderDesk;
 use crate::shared::Stop;
 use crate::watch::journal::Journal;
 use orb_page::RunId;
@@ -18,7 +19,7 @@ use std::sync::Arc;
 pub(crate) fn walk(
     project: &mut Project,
     settings: &Settings,
-    (config, way_out): (&Config, &WayOut),
+    (config, way_out, render): (&Config, &WayOut, Option<&Arc<RenderDesk>>),
     (run, counters): (RunId, &RunCounters),
     stop: &Stop,
 ) -> Result<Vec<Roots>, CrawlError> {
@@ -34,7 +35,7 @@ pub(crate) fn walk(
         }
     }
     let journal = Journal::open(project.dir(), run)?;
-    let mut path = Path::new(settings, Arc::clone(rules), (way_out, config.walking()), stop);
+    let mut path = Path::new(settings, Arc::clone(rules), (way_out, config.walking()), stop).drawing(render);
     let walked = path.walk();
     for line in path.notes() {
         journal.log(line)?;

@@ -10,6 +10,7 @@ use super::submit::submit;
 use super::walker::{Halt, Passed, Question, Walker};
 use crate::CrawlError;
 use crate::drive::way_out::WayOut;
+use crate::render::RenderDesk;
 use crate::shared::Stop;
 use hashbrown::{HashMap, HashSet};
 use orb_frontier::FrontierConfig;
@@ -75,6 +76,12 @@ impl<'a> Path<'a> {
         Self { settings, rules, walker, way_out, canonical: Canonicaliser::new(settings.urls), notes: Vec::new() }
     }
 
+    /// The same with a browser for the pages that need one.
+    pub(crate) fn drawing(mut self, render: Option<&Arc<RenderDesk>>) -> Self {
+        self.walker.render = render.map(Arc::clone);
+        self
+    }
+
     /// What was passed through, a line per step.
     pub(crate) fn notes(&self) -> &[String] {
         &self.notes
@@ -102,6 +109,7 @@ impl<'a> Path<'a> {
     async fn step(&mut self, n: usize, before: Handed) -> Result<Went, WalkEnd> {
         let settings = self.settings;
         let Some(step) = settings.steps.get(n) else { return Ok(Went::On(Handed::default())) };
+        self.walker.step = Some(number(&step.name));
         let (seen, questions) = self.begin(n, step, before).await?;
         if !step.collects() {
             let handed = self.pass_through(n, step, questions).await?;

@@ -113,7 +113,8 @@ impl<'a> Target<'a> {
         Self { host, url, path, query }
     }
 
-    fn area(self) -> u64 {
+    /// Its area: two directories, or the queries of one path.
+    pub fn area(self) -> u64 {
         area(self.host, self.path, self.query.is_some())
     }
 

@@ -7,6 +7,7 @@ pub(crate) use examine::examine;
 pub use secrets::credentials;
 pub(crate) use secrets::{examine as examine_auth, without_secrets};
 
+use crate::render::RenderWhen;
 use orb_page::UrlKey;
 use orb_urls::scope::{Mode, ScopeRule};
 use orb_urls::{Scope, ScopeError, ScopeSpec};
@@ -54,6 +55,9 @@ pub struct StepSettings {
     /// Its scope mode, in place of that of `[scope]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
+    /// When its pages are rendered, in place of what `[render]` says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub render: Option<RenderWhen>,
     /// Rules on URLs, in place of those of `[scope]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rules: Option<Vec<ScopeRule>>,

@@ -13,6 +13,9 @@ use std::fs::File;
 use std::io::{BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+/// What the picture of a page is called, as Browsertrix does it: this before the page's URL.
+pub const VIEW: &str = "urn:view:";
+
 /// Reads exchanges at known positions.
 #[derive(Clone, Debug)]
 pub struct ArchiveReader {
@@ -82,6 +85,21 @@ impl ArchiveReader {
         })
     }
 
+    /// The picture of a rendered page, which stands behind its record, with its media type.
+    pub fn picture(&self, at: &WarcPosition) -> Result<Option<(String, Bytes)>> {
+        let behind = WarcPosition { file: at.file.clone(), offset: at.offset + at.length, length: u64::MAX };
+        let page = self.record(at)?;
+        if page.kind() != WarcType::Conversion {
+            return Ok(None);
+        }
+        let url = page.field("WARC-Target-URI").map(|url| format!("{VIEW}{url}"));
+        // At the end of a file there is nothing, and what stands there may be about another page.
+        let Ok(record) = self.record(&behind) else { return Ok(None) };
+        let is_view = record.kind() == WarcType::Resource && record.field("WARC-Target-URI") == url.as_deref();
+        let mime = record.field("Content-Type").unwrap_or_default().to_owned();
+        Ok(is_view.then(|| (mime, record.payload.into())))
+    }
+
     fn record(&self, at: &WarcPosition) -> Result<Scanned> {
         let path = self.dir.join(&*at.file);
         let mut file = File::open(&path).map_err(|e| StoreError::io("open", &path, e))?;
@@ -94,7 +112,7 @@ impl ArchiveReader {
 
 /// The fields of an answer's head; of a resource, its media type.
 fn head_fields(record: &Scanned) -> Headers {
-    let mime = record.field("Content-Type").filter(|_| record.kind() == WarcType::Resource);
+    let mime = record.field("Content-Type").filter(|_| matches!(record.kind(), WarcType::Resource | WarcType::Conversion));
     match mime {
         // Says nothing: an answer that is no HTTP/1 is archived so.
         None | Some("application/octet-stream") => http::headers(&record.head),

@@ -1,0 +1,177 @@
+//! What does a page do while it is loaded?
+//!
+//! A task of its own listens to the browser and answers at once, because a page waits for nobody:
+//! dialogs are dismissed, windows closed, downloads denied, and the page is held where it is when
+//! its scripts want to go elsewhere. Each of these is noted: an address is a link.
+
+use super::SeenLink;
+use crate::browser::{CdpEvent, CdpSession};
+use orb_page::{LinkKind, Problem};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Notify, mpsc};
+use url::Url;
+
+/// Dialogs after which a page's scripts are ended.
+const DIALOGS: u32 = 3;
+
+/// Times that a page may load itself again, as some do once they have set a cookie.
+const RELOADS: u32 = 1;
+
+/// Maximum links that are noted.
+const LINKS: usize = 5_000;
+
+/// What was noted about a page.
+#[derive(Default)]
+pub(super) struct PageNotes {
+    noted: Mutex<Noted>,
+    /// The page's process has ended, or the browser has.
+    pub(super) over: Notify,
+}
+
+#[derive(Default)]
+struct Noted {
+    links: Vec<SeenLink>,
+    dialogs: u32,
+    windows: u32,
+    downloads: u32,
+    navigations: u32,
+    crashed: bool,
+    gone: bool,
+}
+
+/// Where a page's notes come from.
+pub(super) struct PageListener {
+    pub(super) notes: Arc<PageNotes>,
+    pub(super) session: CdpSession,
+    pub(super) root: CdpSession,
+    /// The page's own target, which is also the name of its main frame.
+    pub(super) target: String,
+    pub(super) url: Url,
+}
+
+impl PageNotes {
+    fn noted(&self) -> MutexGuard<'_, Noted> {
+        self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the page's process has ended.
+    pub(super) fn crashed(&self) -> bool {
+        self.noted().crashed
+    }
+
+    /// Whether nothing more can come of the page.
+    pub(super) fn is_over(&self) -> bool {
+        let noted = self.noted();
+        noted.crashed || noted.gone
+    }
+
+    /// The links, once.
+    pub(super) fn take_links(&self) -> Vec<SeenLink> {
+        std::mem::take(&mut self.noted().links)
+    }
+
+    /// What was odd.
+    pub(super) fn problems(&self) -> Vec<Problem> {
+        let noted = self.noted();
+        let line = |count: u32, code: &str, what: &str| (count > 0).then(|| Problem::new(code, format!("{count} {what}")));
+        [
+            line(noted.dialogs, "render-dialogs", "dialogs were dismissed"),
+            line(noted.windows, "render-windows", "windows were closed"),
+            line(noted.downloads, "render-downloads", "downloads were denied; they are links now"),
+            line(noted.navigations.saturating_sub(1 + RELOADS), "render-navigation", "times the page wanted to go elsewhere"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
+    }
+
+    fn link(&self, url: &str, kind: LinkKind) {
+        let mut noted = self.noted();
+        let seen = SeenLink { url: url.to_owned(), kind };
+        if url.starts_with("http") && noted.links.len() < LINKS && !noted.links.contains(&seen) {
+            noted.links.push(seen);
+        }
+    }
+}
+
+impl PageListener {
+    /// Listens until the page is left.
+    pub(super) async fn listen(self, mut events: mpsc::UnboundedReceiver<CdpEvent>) {
+        while let Some(event) = events.recv().await {
+            self.hear(&event);
+        }
+        self.notes.noted().gone = true;
+        self.notes.over.notify_waiters();
+    }
+
+    fn hear(&self, CdpEvent { method, params }: &CdpEvent) {
+        let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
+        match method.as_str() {
+            "Fetch.requestPaused" => self.navigates(params),
+            "Network.requestWillBeSent" if matches!(text("type"), "XHR" | "Fetch" | "EventSource") => {
+                let url = params.pointer("/request/url").and_then(Value::as_str).unwrap_or_default();
+                self.notes.link(url, LinkKind::ScriptText);
+            }
+            "Page.navigatedWithinDocument" if text("frameId") == self.target => self.notes.link(text("url"), LinkKind::Handler),
+            "Page.javascriptDialogOpening" => self.dismiss(text("type") == "beforeunload"),
+            "Page.windowOpen" => self.notes.link(text("url"), LinkKind::Handler),
+            "Page.downloadWillBegin" => {
+                self.notes.noted().downloads += 1;
+                self.notes.link(text("url"), LinkKind::Handler);
+            }
+            "Target.attachedToTarget" => self.attached(params),
+            "Inspector.targetCrashed" | "Inspector.detached" => {
+                self.notes.noted().crashed = true;
+                self.notes.over.notify_waiters();
+            }
+            _ => {}
+        }
+    }
+
+    /// A document is asked for: the page itself, a frame, or somewhere else to go.
+    fn navigates(&self, params: &Value) {
+        let request = params.get("requestId").cloned().unwrap_or_default();
+        let url = params.pointer("/request/url").and_then(Value::as_str).unwrap_or_default();
+        let own = params.get("frameId").and_then(Value::as_str) == Some(&self.target);
+        if own && !self.stays(url) {
+            self.notes.link(url, LinkKind::Handler);
+            self.session.tell("Fetch.failRequest", json!({ "requestId": request, "errorReason": "Aborted" }));
+        } else {
+            self.session.tell("Fetch.continueRequest", json!({ "requestId": request }));
+        }
+    }
+
+    /// Whether a navigation leads to the page itself, and not too often.
+    fn stays(&self, url: &str) -> bool {
+        let mut noted = self.notes.noted();
+        noted.navigations += 1;
+        let itself = Url::parse(url).is_ok_and(|mut to| {
+            to.set_fragment(None);
+            to[url::Position::BeforeHost..] == self.url[url::Position::BeforeHost..url::Position::AfterQuery]
+        });
+        noted.navigations == 1 || (itself && noted.navigations <= 1 + RELOADS)
+    }
+
+    fn dismiss(&self, leaves: bool) {
+        let dialogs = {
+            let mut noted = self.notes.noted();
+            noted.dialogs += 1;
+            noted.dialogs
+        };
+        if dialogs > DIALOGS {
+            self.session.tell("Runtime.terminateExecution", json!({}));
+        }
+        self.session.tell("Page.handleJavaScriptDialog", json!({ "accept": leaves }));
+    }
+
+    /// A window or a worker that the page has opened. Windows are closed; workers go on.
+    fn attached(&self, params: &Value) {
+        let at = |path: &str| params.pointer(path).and_then(Value::as_str).unwrap_or_default();
+        if at("/targetInfo/type") == "page" {
+            self.notes.noted().windows += 1;
+            self.notes.link(at("/targetInfo/url"), LinkKind::Handler);
+            self.root.tell("Target.closeTarget", json!({ "targetId": at("/targetInfo/targetId") }));
+        }
+    }
+}
