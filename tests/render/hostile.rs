@@ -57,14 +57,14 @@ fn a_document_without_end_is_a_fact_about_the_page() {
 
 #[test]
 fn memory_without_end_ends_the_page_and_not_the_crawl() {
-    let page = "<title>a</title><p>text <a href=/b>b</a></p><script>const held = []; for (;;) held.push(new Array(1e6).fill('x' + held.length))</script>";
+    let page = "<title>a</title><p>text <a href=/b>b</a></p><script>const held = []; setInterval(() => held.push(new Uint8Array(2e7).fill(1)), 40)</script>";
     let site = site(move |heard| match heard.target.as_str() {
         "/" => html(page),
         "/b" => html("<title>b</title><p>calm</p>"),
         _ => absent(),
     });
     let home = Home::new();
-    rendered(&home, &site, "always", "render.settle = '3s'\nrender.timeout = '15s'");
+    rendered(&home, &site, "always", "render.memory = '300MB'");
     let rows = home.catalogue().rows("SELECT url, kind, coalesce(title, ''), coalesce(problem, '') FROM page ORDER BY id");
     assert_eq!((rows[0][1].as_str(), rows[0][2].as_str()), ("BROWSER_ERROR", "a"), "{rows:?}");
     assert!(rows[0][3].contains("browser: "), "{rows:?}");

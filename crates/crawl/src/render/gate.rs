@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use orb_fetch::{BoxFuture, Fetchers, HttpRequest, Method, Unwatched, Validators};
 use orb_frontier::{Frontier, Robots};
 use orb_frontier::robots::{MAX_BYTES, MAX_REDIRECTS};
-use orb_page::{HostId, Outcome};
+use orb_page::{FailureKind, HostId, Outcome};
 use orb_render::{PartGate, PartRefusal};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -148,6 +148,8 @@ impl RobotsDesk {
             let Some(asked) = url.take() else { break };
             let response = match self.ask(asked.clone()).await.result {
                 Ok(response) => response,
+                // The address guard refuses the part, too, and says so.
+                Err(failure) if failure.kind == FailureKind::Guard => break,
                 Err(_) => return Arc::new(Robots::shut()),
             };
             let location = response.headers.get("location").filter(|_| (300..400).contains(&response.status));
@@ -159,7 +161,7 @@ impl RobotsDesk {
                 }
             }
         }
-        // More redirects than are followed: nothing is forbidden (RFC 9309, section 2.3.1.2).
+        // After more redirects than are followed, nothing is forbidden (RFC 9309, section 2.3.1.2).
         Arc::new(Robots::default())
     }
 
