@@ -125,6 +125,7 @@ struct Crew {
 impl Crawl {
     /// Crawls until everything in scope is visited, a budget is exhausted or the user asks to stop.
     pub fn run(mut self) -> Result<Summary, CrawlError> {
+        self.settings = self.settings.with_ways();
         if self.kind == RunKind::Crawl
             && let Some(summary) = self.nothing_left()?
         {

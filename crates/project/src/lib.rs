@@ -32,6 +32,7 @@ mod steps;
 mod timetable;
 mod track;
 pub mod units;
+mod ways;
 
 pub use acknowledge::acknowledge;
 pub use asked::AskedProject;
@@ -56,6 +57,7 @@ pub use settings::{
 pub use steps::{AuthSettings, FieldValue, FormSettings, SecretSource, StepSettings, credentials, matching, number};
 pub use timetable::{Due, ScheduleSettings};
 pub use track::TrackSettings;
+pub use ways::{EngineSettings, SeedText};
 
 // Where projects are, who may use them, and what can go wrong there.
 pub use orb_store::{

@@ -14,6 +14,7 @@ use crate::steps::{self, AuthSettings, StepSettings};
 use crate::timetable::ScheduleSettings;
 use crate::track::TrackSettings;
 use crate::units::{ByteSize, HumanDuration, Rate};
+use crate::ways::{EngineSettings, read_seeds};
 use orb_frontier::TrapLimits;
 use orb_urls::{Rules, ScopeSpec};
 use serde::{Deserialize, Serialize};
@@ -27,8 +28,12 @@ pub struct Settings {
     /// The project's name; by default the file's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Where to start: URLs, or `@file` with one URL per line.
+    /// Where to start: URLs, `@file` with one URL per line, `?phrase` for the search engine, or a
+    /// URL with `follow-only`.
+    #[serde(deserialize_with = "read_seeds")]
     pub seeds: Vec<String>,
+    /// Who is asked for phrases.
+    pub search_engine: EngineSettings,
     /// Canonical form of URLs.
     pub urls: Rules,
     /// What belongs to the collection.

@@ -55,10 +55,14 @@ pub(crate) struct TrackArgs {
 /// `orb crawl`.
 #[derive(Debug, Args)]
 pub(crate) struct CrawlArgs {
-    /// A URL, @file with one URL per line, a project file (.toml), or the name of a project to
-    /// resume
+    /// A URL, @file with one URL per line, "?words" for a search engine, a project file (.toml), or
+    /// the name of a project to resume
     #[arg(required = true, value_name = "SEED|PROJECT.toml")]
     pub(crate) seeds: Vec<String>,
+    /// The search engine to ask for "?words": the URL of its answers, with {searchTerms} and
+    /// {startPage?}
+    #[arg(long, value_name = "TEMPLATE")]
+    pub(crate) engine: Option<String>,
     /// The project's name [default: the first seed's host]
     #[arg(long, value_name = "NAME")]
     pub(crate) project: Option<String>,

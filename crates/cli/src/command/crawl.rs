@@ -149,6 +149,7 @@ fn apply(args: &CrawlArgs, settings: &mut Settings) {
     frontier.ignore_robots |= args.ignore_robots;
     set(&mut settings.render.when, args.render.map(render));
     settings.render.screenshots |= args.screenshots;
+    settings.search_engine.template = args.engine.clone().or(settings.search_engine.template.take());
     apply_fetch(args, settings);
     settings.store.archive &= !args.no_archive;
     settings.store.links &= !args.no_links;

@@ -7,6 +7,7 @@ use crate::drive::way_out::WayOut;
 use crate::render::RenderDesk;
 use crate::shared::Stop;
 use crate::watch::journal::Journal;
+use hashbrown::HashSet;
 use orb_page::RunId;
 use orb_page::RunState;
 use orb_project::Settings;
@@ -27,15 +28,17 @@ pub(crate) fn walk(
         return Ok(Vec::new());
     }
     let rules = &config.read.steps;
+    let mut known = HashSet::new();
     for (step, rules) in rules.iter() {
         for url in project.seed_urls(Some(*step))? {
+            known.insert(*step);
             if let Ok(moved) = Address::from_canonical(&url) {
                 rules.scope.add(&moved);
             }
         }
     }
     let journal = Journal::open(project.dir(), run)?;
-    let mut path = Path::new(settings, Arc::clone(rules), (way_out, config.walking()), stop).drawing(render);
+    let mut path = Path::new(settings, Arc::clone(rules), (way_out, config.walking()), stop).drawing(render).knowing(known);
     let walked = path.walk();
     for line in path.notes() {
         journal.log(line)?;

@@ -55,6 +55,9 @@ pub struct StepSettings {
     /// Its scope mode, in place of that of `[scope]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
+    /// Whether it is walked only while nothing has come of it: later runs know where it led.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub once: Option<bool>,
     /// When its pages are rendered, in place of what `[render]` says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub render: Option<RenderWhen>,
@@ -64,6 +67,20 @@ pub struct StepSettings {
 }
 
 impl StepSettings {
+    /// What `links` says for links to other hosts, whatever the pages are written in.
+    pub const ELSEWHERE: &str = "elsewhere";
+    /// What it says for the entries of a feed.
+    pub const FEED: &str = "feed";
+    /// What it begins with for addresses in JSON: a pointer follows, with `*` for every entry.
+    pub const JSON: &str = "json:";
+
+    /// Whether its links are chosen by something other than a CSS selector.
+    pub fn chooses_by_kind(&self) -> bool {
+        self.links.as_deref().is_some_and(|links| {
+            links == Self::ELSEWHERE || links == Self::FEED || links.starts_with(Self::JSON)
+        })
+    }
+
     /// Whether its pages are collected.
     pub fn collects(&self) -> bool {
         self.collect.unwrap_or(true)
