@@ -34,7 +34,8 @@ fn at(host: &str, path: &str, heard: &Heard) -> String {
 }
 
 fn engine(heard: &Heard, target: &str) -> Vec<u8> {
-    let known: Vec<(String, &str)> = HOSTS[..5].iter().map(|host| (at(host, "/", heard), "all about wolf spiders")).collect();
+    let known: Vec<(String, &str)> =
+        HOSTS[..5].iter().map(|host| (at(host, "/", heard), "all about wolf spiders")).collect();
     let known: Vec<(&str, &str)> = known.iter().map(|(url, text)| (url.as_str(), *text)).collect();
     match SearchEngine::new(&known).answer(target) {
         Some((mime, body)) => reply("200 OK", &format!("Content-Type: {mime}\r\n"), &body),
@@ -49,14 +50,24 @@ fn fixed(web: &Script) -> Vec<String> {
 }
 
 fn crawl(home: &Home, web: &Script, more: &[&str]) -> Finished {
-    let args: Vec<String> = more.iter().map(|arg| (*arg).to_owned()).chain(fixed(web)).chain(["--delay".into(), "0".into()]).collect();
+    let args: Vec<String> =
+        more.iter().map(|arg| (*arg).to_owned()).chain(fixed(web)).chain(["--delay".into(), "0".into()]).collect();
     home.orb(&crawling(&args))
 }
 
 /// Host and path of every page that was fetched.
 fn fetched(home: &Home) -> BTreeSet<String> {
     let urls = home.catalogue().column("SELECT url FROM page WHERE status = 200");
-    urls.iter().map(|url| url.split_once("://").unwrap().1.split_once(':').map(|(host, rest)| format!("{host}{}", &rest[rest.find('/').unwrap()..])).unwrap()).collect()
+    urls.iter()
+        .map(|url| {
+            url.split_once("://")
+                .unwrap()
+                .1
+                .split_once(':')
+                .map(|(host, rest)| format!("{host}{}", &rest[rest.find('/').unwrap()..]))
+                .unwrap()
+        })
+        .collect()
 }
 
 /// Both pages of these hosts.
@@ -66,12 +77,21 @@ fn both(hosts: &[&str]) -> BTreeSet<String> {
 
 #[test]
 fn a_phrase_leads_to_what_an_engine_finds_whatever_it_is_written_in() {
-    for (format, results) in [("html", ""), ("html", "ol.results a"), ("json", ""), ("json", "json:/results/*/url"), ("rss", ""), ("rss", "feed")] {
+    for (format, results) in [
+        ("html", ""),
+        ("html", "ol.results a"),
+        ("json", ""),
+        ("json", "json:/results/*/url"),
+        ("rss", ""),
+        ("rss", "feed"),
+    ] {
         let (web, home) = (web(), Home::new());
-        let template = format!("http://s.test:{}/search?q={{searchTerms}}&page={{startPage?}}&format={format}", web.port());
+        let template =
+            format!("http://s.test:{}/search?q={{searchTerms}}&page={{startPage?}}&format={format}", web.port());
         let file = home.beside("p.toml");
         let results = if results.is_empty() { String::new() } else { format!("search_engine.results = '{results}'\n") };
-        std::fs::write(&file, format!("seeds = ['?wolf spiders']\nsearch_engine.template = '{template}'\n{results}")).unwrap();
+        std::fs::write(&file, format!("seeds = ['?wolf spiders']\nsearch_engine.template = '{template}'\n{results}"))
+            .unwrap();
         crawl(&home, &web, &[file.to_str().unwrap()]).expect(0);
         assert_eq!(fetched(&home), both(&HOSTS[..5]), "{format} {results}");
         let asked = web.heard().iter().filter(|heard| heard.target.starts_with("/search")).count();
@@ -100,7 +120,8 @@ fn an_engine_that_finds_nothing_or_fails_is_told_in_one_line() {
     let template = format!("http://s.test:{}/search?q={{searchTerms}}", web.port());
     let refused = crawl(&home, &web, &["?no such words", "--engine", &template]);
     assert!(refused.complaint(1).contains("nothing was found"), "{refused}");
-    let refused = crawl(&home, &web, &["?wolf", "--engine", &format!("http://a.test:{}/none?q={{searchTerms}}", web.port())]);
+    let refused =
+        crawl(&home, &web, &["?wolf", "--engine", &format!("http://a.test:{}/none?q={{searchTerms}}", web.port())]);
     assert!(refused.complaint(1).contains("answers with an error"), "{refused}");
     let refused = crawl(&home, &web, &["?wolf"]);
     assert!(refused.complaint(1).contains("a phrase needs a search engine"), "{refused}");
@@ -111,7 +132,8 @@ fn a_directory_is_passed_through_and_not_collected() {
     for (depth, found) in [(0, &HOSTS[..1]), (1, &HOSTS[..2]), (2, &HOSTS[..3])] {
         let (web, home) = (web(), Home::new());
         let file = home.beside("p.toml");
-        let seed = format!("[[seeds]]\nurl = 'http://list.test:{}/'\nfollow_only = true\ndepth = {depth}\n", web.port());
+        let seed =
+            format!("[[seeds]]\nurl = 'http://list.test:{}/'\nfollow_only = true\ndepth = {depth}\n", web.port());
         std::fs::write(&file, seed).unwrap();
         crawl(&home, &web, &[file.to_str().unwrap()]).expect(0);
         assert_eq!(fetched(&home), both(found), "{depth}");

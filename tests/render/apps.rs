@@ -35,8 +35,11 @@ fn the_links_of_every_page_are_those_of_the_document() {
         for when in ["always", "auto"] {
             let (site, home) = (serve(app), Home::new());
             rendered(&home, &site, when, "");
-            let kinds = home.catalogue().rows("SELECT url, kind, coalesce(title, ''), coalesce(problem, '') FROM page WHERE mime = 'text/html'");
-            let pages: BTreeSet<String> = kinds.iter().filter(|row| row[1] == "HTML").map(|row| path_of(&row[0], &site)).collect();
+            let kinds = home.catalogue().rows(
+                "SELECT url, kind, coalesce(title, ''), coalesce(problem, '') FROM page WHERE mime = 'text/html'",
+            );
+            let pages: BTreeSet<String> =
+                kinds.iter().filter(|row| row[1] == "HTML").map(|row| path_of(&row[0], &site)).collect();
             let pages: BTreeSet<String> = pages.into_iter().filter(|path| !path.contains('?')).collect();
             assert_eq!(pages, WebApp::paths(), "{app:?} {when}: {kinds:#?}");
             for path in WebApp::paths() {
@@ -70,7 +73,12 @@ fn the_archive_replays_the_page_with_its_parts() {
     judge::warcio_check(&home.warcs());
     let replay = judge::Replay::start(&home.project().join("warc"), &home.beside("pywb"));
     let start = format!("http://site.test:{}", site.port());
-    for (path, says) in [("/", "<div id=app></div>"), ("/assets/vue.js", "drawItems"), ("/assets/list.js", "drawItems"), ("/api/items.json", "Item number 12")] {
+    for (path, says) in [
+        ("/", "<div id=app></div>"),
+        ("/assets/vue.js", "drawItems"),
+        ("/assets/list.js", "drawItems"),
+        ("/api/items.json", "Item number 12"),
+    ] {
         let replayed = replay.get("2", "id_", &format!("{start}{path}"));
         assert_eq!(replayed.status, 200, "{path}: {}", replayed.head);
         assert!(String::from_utf8_lossy(&replayed.body).contains(says), "{path}");

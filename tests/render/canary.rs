@@ -47,7 +47,8 @@ fn a_page_reaches_nothing_inside_by_any_way() {
         });
         let home = Home::new();
         rendered(&home, &site, "always", "frontier.depth = 0");
-        let rows = home.catalogue().rows("SELECT kind, coalesce(problem, '') FROM page WHERE url LIKE '%site.test%/' LIMIT 1");
+        let rows =
+            home.catalogue().rows("SELECT kind, coalesce(problem, '') FROM page WHERE url LIKE '%site.test%/' LIMIT 1");
         assert_eq!(rows[0][0], "HTML", "{inside}: {rows:?}");
         assert!(rows[0][1].contains("by the address guard"), "the page tried nothing: {rows:?}");
         let shown = home.orb(&["cat", "p", &format!("http://site.test:{}/", site.port())]);

@@ -19,7 +19,9 @@ fn within_limits(page: &'static str) -> Vec<String> {
 
 #[test]
 fn dialogs_are_dismissed() {
-    let row = within_limits("<title>a</title><script>alert(1); if (!confirm(2)) document.title = 'declined'; prompt(3)</script><p>text</p>");
+    let row = within_limits(
+        "<title>a</title><script>alert(1); if (!confirm(2)) document.title = 'declined'; prompt(3)</script><p>text</p>",
+    );
     assert_eq!((row[0].as_str(), row[2].as_str()), ("HTML", "declined"), "{row:?}");
     assert!(row[1].contains("render-dialogs: 3 dialogs"), "{row:?}");
 }
@@ -40,7 +42,9 @@ fn a_script_that_never_ends_is_ended_and_the_page_read() {
 #[test]
 fn requests_without_end_are_cut_at_the_budget() {
     let page = "<title>a</title><script>let n = 0; const again = () => fetch('/x' + n++).then(again, again); for (let i = 0; i < 6; i++) again()</script>";
-    let site = site(move |heard| if heard.target == "/" { html(page) } else { reply("200 OK", "Cache-Control: no-store\r\n", "x") });
+    let site = site(
+        move |heard| if heard.target == "/" { html(page) } else { reply("200 OK", "Cache-Control: no-store\r\n", "x") },
+    );
     let home = Home::new();
     rendered(&home, &site, "always", &format!("{SHORT}\nrender.max_requests = 50"));
     let rows = home.catalogue().rows("SELECT kind, problem FROM page WHERE url LIKE '%/'");
@@ -50,14 +54,16 @@ fn requests_without_end_are_cut_at_the_budget() {
 
 #[test]
 fn a_document_without_end_is_a_fact_about_the_page() {
-    let row = within_limits("<title>a</title><p>text</p><script>const grow = () => { for (let i = 0; i < 20000; i++) document.body.append(document.createElement('div'), 'x'.repeat(200)); setTimeout(grow, 0) }; grow()</script>");
+    let row = within_limits(
+        "<title>a</title><p>text</p><script>const grow = () => { for (let i = 0; i < 20000; i++) document.body.append(document.createElement('div'), 'x'.repeat(200)); setTimeout(grow, 0) }; grow()</script>",
+    );
     assert!(row[0] == "HTML" || row[0] == "BROWSER_ERROR", "{row:?}");
     assert!(row[1].contains("render-") || row[1].contains("browser"), "{row:?}");
 }
 
 #[test]
 fn memory_without_end_ends_the_page_and_not_the_crawl() {
-    let page = "<title>a</title><p>text <a href=/b>b</a></p><script>const held = []; setInterval(() => held.push(new Uint8Array(2e7).fill(1)), 40)</script>";
+    let page = "<title>a</title><p>text <a href=/b>b</a></p><script>const held = []; setInterval(() => { held.push(new Uint8Array(2e7).fill(1)); document.body.append('x') }, 40)</script>";
     let site = site(move |heard| match heard.target.as_str() {
         "/" => html(page),
         "/b" => html("<title>b</title><p>calm</p>"),
@@ -65,7 +71,8 @@ fn memory_without_end_ends_the_page_and_not_the_crawl() {
     });
     let home = Home::new();
     rendered(&home, &site, "always", "render.memory = '300MB'");
-    let rows = home.catalogue().rows("SELECT url, kind, coalesce(title, ''), coalesce(problem, '') FROM page ORDER BY id");
+    let rows =
+        home.catalogue().rows("SELECT url, kind, coalesce(title, ''), coalesce(problem, '') FROM page ORDER BY id");
     assert_eq!((rows[0][1].as_str(), rows[0][2].as_str()), ("BROWSER_ERROR", "a"), "{rows:?}");
     assert!(rows[0][3].contains("browser: "), "{rows:?}");
     let other = rows.iter().find(|row| row[0].ends_with("/b")).unwrap();

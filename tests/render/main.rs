@@ -49,7 +49,9 @@ fn one_page(page: &'static str, more: &str) -> (Home, Vec<String>) {
     let site = site(move |heard| if heard.target == "/" { html(page) } else { absent() });
     let home = Home::new();
     rendered(&home, &site, "always", more);
-    let rows = home.catalogue().rows("SELECT kind, coalesce(problem, ''), coalesce(title, '') FROM page WHERE url LIKE '%/' ORDER BY id LIMIT 1");
+    let rows = home.catalogue().rows(
+        "SELECT kind, coalesce(problem, ''), coalesce(title, '') FROM page WHERE url LIKE '%/' ORDER BY id LIMIT 1",
+    );
     let row = rows.into_iter().next().unwrap();
     (home, row)
 }

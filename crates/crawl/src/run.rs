@@ -174,10 +174,7 @@ impl Crawl {
         };
 
         let (mut project, mut counters, state) = pass(self.project, &self.seeds, scene, &run, &wanted)?;
-        if let Some(desk) = render {
-            way_out.block_on(desk.close())?;
-        }
-        drop(way_out);
+        close_desk(render, way_out)?;
         if state != RunState::Stopped {
             patiently(&shared, || Ok(intake::learn(&project, run.id)?))?;
         }
@@ -232,6 +229,15 @@ fn open_desk(
     let desk = RenderDesk::open(browser, settings, scratch, way_out.fetchers())?;
     way_out.block_on(desk.warm_up())??;
     Ok(Some(Arc::new(desk)))
+}
+
+/// Ends the browser and gives up the line.
+fn close_desk(render: Option<Arc<RenderDesk>>, way_out: WayOut) -> Result<(), CrawlError> {
+    if let Some(desk) = render {
+        way_out.block_on(desk.close())?;
+    }
+    drop(way_out);
+    Ok(())
 }
 
 /// What a run visits besides what it finds.

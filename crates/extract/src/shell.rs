@@ -23,8 +23,19 @@ const LINKS: usize = 3;
 const ENOUGH: usize = 4 * TEXT_AROUND;
 
 /// Ids of the elements into which frameworks mount a page.
-const MOUNTS: [&str; 11] =
-    ["root", "app", "__next", "__nuxt", "svelte", "q-app", "___gatsby", "react-root", "main-app", "ember-app", "app-root"];
+const MOUNTS: [&str; 11] = [
+    "root",
+    "app",
+    "__next",
+    "__nuxt",
+    "svelte",
+    "q-app",
+    "___gatsby",
+    "react-root",
+    "main-app",
+    "ember-app",
+    "app-root",
+];
 
 /// Elements whose content is not shown.
 const UNSEEN: [&str; 7] = ["script", "style", "noscript", "template", "title", "textarea", "select"];
@@ -100,7 +111,8 @@ impl ShellSigns {
             "meta" if find_ignoring_case(tag, b"refresh").is_some() => self.elsewhere = true,
             _ => {}
         }
-        let is_mount = name == "app-root" || attribute(tag, b"id").is_some_and(|id| MOUNTS.iter().any(|known| known.as_bytes() == id));
+        let is_mount = name == "app-root"
+            || attribute(tag, b"id").is_some_and(|id| MOUNTS.iter().any(|known| known.as_bytes() == id));
         if is_mount {
             let inside = behind.trim_ascii_start();
             self.mount |= inside.starts_with(b"</") || inside.starts_with(b"<!--");
@@ -111,14 +123,19 @@ impl ShellSigns {
 /// Whether a `<script>` is one that runs.
 fn is_program(tag: &[u8]) -> bool {
     attribute(tag, b"type").is_none_or(|kind| {
-        kind.is_empty() || kind == b"module" || find_ignoring_case(kind, b"javascript").is_some() || find_ignoring_case(kind, b"ecmascript").is_some()
+        kind.is_empty()
+            || kind == b"module"
+            || find_ignoring_case(kind, b"javascript").is_some()
+            || find_ignoring_case(kind, b"ecmascript").is_some()
     })
 }
 
 /// Whether a link leads to another page.
 fn leads_on(tag: &[u8]) -> bool {
     attribute(tag, b"href").is_some_and(|target| {
-        !target.is_empty() && !target.starts_with(b"#") && !target.get(..11).is_some_and(|start| start.eq_ignore_ascii_case(b"javascript:"))
+        !target.is_empty()
+            && !target.starts_with(b"#")
+            && !target.get(..11).is_some_and(|start| start.eq_ignore_ascii_case(b"javascript:"))
     })
 }
 
@@ -128,7 +145,9 @@ fn tag_end(tag: &[u8]) -> Option<usize> {
     for (at, byte) in tag.iter().enumerate().skip(1) {
         match (quote, byte) {
             (None, b'>') => return Some(at + 1),
-            (None, b'"' | b'\'') if tag[at - 1] == b'=' || tag[..at].trim_ascii_end().ends_with(b"=") => quote = Some(byte),
+            (None, b'"' | b'\'') if tag[at - 1] == b'=' || tag[..at].trim_ascii_end().ends_with(b"=") => {
+                quote = Some(byte)
+            }
             (Some(open), _) if open == byte => quote = None,
             _ => {}
         }
@@ -138,7 +157,8 @@ fn tag_end(tag: &[u8]) -> Option<usize> {
 
 /// The name of a start tag in lower case; empty for anything else.
 fn tag_name(tag: &[u8]) -> String {
-    let name = tag[1..].split(|byte| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/')).next().unwrap_or_default();
+    let name =
+        tag[1..].split(|byte| byte.is_ascii_whitespace() || matches!(byte, b'>' | b'/')).next().unwrap_or_default();
     String::from_utf8_lossy(name).to_ascii_lowercase()
 }
 
@@ -149,7 +169,9 @@ fn attribute<'t>(tag: &'t [u8], name: &[u8]) -> Option<&'t [u8]> {
         let (start, end) = (from + found, from + found + name.len());
         from = end;
         let value = tag[end..].trim_ascii_start();
-        let starts = tag[..start].last().is_some_and(|before| before.is_ascii_whitespace() || matches!(before, b'"' | b'\'' | b'/'));
+        let starts = tag[..start]
+            .last()
+            .is_some_and(|before| before.is_ascii_whitespace() || matches!(before, b'"' | b'\'' | b'/'));
         let Some(value) = value.strip_prefix(b"=").filter(|_| starts) else { continue };
         let value = value.trim_ascii_start();
         return match value.first() {
@@ -205,7 +227,9 @@ mod tests {
         let long = text.repeat(4);
         for html in [
             format!("<p>{text}</p><script src=a.js></script>"),
-            format!("<p>{long}</p><div id=app></div><noscript>Please enable JavaScript to view the comments.</noscript><script></script>"),
+            format!(
+                "<p>{long}</p><div id=app></div><noscript>Please enable JavaScript to view the comments.</noscript><script></script>"
+            ),
             "<p>short, but without a script</p><script type='application/ld+json'>{}</script>".to_owned(),
             "<a href=a>1</a><a href=b>2</a><a href=c>3</a><script src=a.js></script>".to_owned(),
             "<frameset><frame src=a></frameset><script></script>".to_owned(),

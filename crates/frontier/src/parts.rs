@@ -6,10 +6,10 @@
 //! address begin anew with every request, and the host of the page rests longer the more it was
 //! asked for. A host that backs off gets none.
 
+use crate::Why;
 use crate::frontier::Frontier;
 use crate::robots::Robots;
 use crate::workbench::GateKey;
-use crate::Why;
 use orb_page::{HostId, Moment};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -21,7 +21,8 @@ impl Frontier {
     /// The host with this name, if it is in memory. Compares names one by one: ask once for each
     /// page and host.
     pub fn host_named(&self, scheme: &str, name: &str, port: u16) -> Option<HostId> {
-        let is = |site: &crate::site::WorkbenchHost| *site.name == *name && site.port == port && *site.scheme == *scheme;
+        let is =
+            |site: &crate::site::WorkbenchHost| *site.name == *name && site.port == port && *site.scheme == *scheme;
         self.sites.values().find(|site| is(site)).map(|site| site.id)
     }
 

@@ -94,7 +94,8 @@ impl Response {
         let about_bytes = ["content-type", "content-encoding", "content-length", "transfer-encoding"];
         // What scripts make of a page changes without the server's knowing.
         let about_version = ["etag", "last-modified"];
-        let is_about = |name: &[u8]| about_bytes.iter().chain(&about_version).any(|n| name.eq_ignore_ascii_case(n.as_bytes()));
+        let is_about =
+            |name: &[u8]| about_bytes.iter().chain(&about_version).any(|n| name.eq_ignore_ascii_case(n.as_bytes()));
         let mut headers: Headers = self.headers.iter().filter(|(name, _)| !is_about(name)).collect();
         headers.push(b"Content-Type", Self::RENDERED.as_bytes());
         let body = Bytes::from(html);

@@ -49,7 +49,9 @@ impl AskedProject {
         let mut seeds = addresses(&canonical, &urls)?;
         let name = match name {
             Some(name) => name,
-            None => seeds.first().map(name_of).or_else(|| urls.iter().find_map(|seed| way_name(seed))).unwrap_or_default(),
+            None => {
+                seeds.first().map(name_of).or_else(|| urls.iter().find_map(|seed| way_name(seed))).unwrap_or_default()
+            }
         };
         if let Ok(project) = home.find(&name)
             && !known

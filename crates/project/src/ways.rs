@@ -116,7 +116,11 @@ pub(crate) fn read_seeds<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Strin
                     Row::Table(SeedRow { url, follow_only: true, depth: Some(depth) }) => {
                         format!("{url} {FOLLOW_ONLY} depth={depth}")
                     }
-                    Row::Table(_) => return Err(de::Error::custom("depth is said of follow_only seeds; elsewhere it is frontier.depth")),
+                    Row::Table(_) => {
+                        return Err(de::Error::custom(
+                            "depth is said of follow_only seeds; elsewhere it is frontier.depth",
+                        ));
+                    }
                 });
             }
             Ok(seeds)
@@ -134,13 +138,19 @@ impl Settings {
             match SeedText::of(seed) {
                 SeedText::Phrase(phrase) => {
                     let pages = self.search_engine.answers(phrase);
-                    let results = self.search_engine.results.clone().unwrap_or_else(|| StepSettings::ELSEWHERE.to_owned());
+                    let results =
+                        self.search_engine.results.clone().unwrap_or_else(|| StepSettings::ELSEWHERE.to_owned());
                     let once = !self.search_engine.refresh;
                     settings.steps.extend(way(&format!("search for {phrase}"), pages, (0, results), once));
                 }
                 SeedText::FollowOnly(url, depth) => {
                     let links = StepSettings::ELSEWHERE.to_owned();
-                    settings.steps.extend(way(&format!("directory {url}"), vec![url.to_owned()], (depth, links), false));
+                    settings.steps.extend(way(
+                        &format!("directory {url}"),
+                        vec![url.to_owned()],
+                        (depth, links),
+                        false,
+                    ));
                 }
                 SeedText::Url(_) | SeedText::File(_) => {}
             }
@@ -176,7 +186,8 @@ impl EngineSettings {
     pub(crate) fn examine(settings: &Settings) -> Vec<Wrong> {
         let engine = &settings.search_engine;
         let mut wrongs = Vec::new();
-        let phrases = settings.seeds.iter().enumerate().filter(|(_, seed)| matches!(SeedText::of(seed), SeedText::Phrase(_)));
+        let phrases =
+            settings.seeds.iter().enumerate().filter(|(_, seed)| matches!(SeedText::of(seed), SeedText::Phrase(_)));
         match &engine.template {
             None => {
                 let told = "a phrase needs a search engine: --engine, or template in [search_engine]";
@@ -240,9 +251,16 @@ mod tests {
 
     #[test]
     fn seeds_are_written_as_texts_or_as_tables() {
-        let settings = parsed("seeds = ['http://a.test/', '@list', '?wolf spiders', { url = 'http://d.test/', follow_only = true, depth = 2 }]");
+        let settings = parsed(
+            "seeds = ['http://a.test/', '@list', '?wolf spiders', { url = 'http://d.test/', follow_only = true, depth = 2 }]",
+        );
         let kinds: Vec<SeedText<'_>> = settings.seeds.iter().map(|seed| SeedText::of(seed)).collect();
-        let wanted = [SeedText::Url("http://a.test/"), SeedText::File("list"), SeedText::Phrase("wolf spiders"), SeedText::FollowOnly("http://d.test/", 2)];
+        let wanted = [
+            SeedText::Url("http://a.test/"),
+            SeedText::File("list"),
+            SeedText::Phrase("wolf spiders"),
+            SeedText::FollowOnly("http://d.test/", 2),
+        ];
         assert_eq!(kinds, wanted);
         let listed = parsed("[[seeds]]\nurl = 'http://d.test/'\nfollow_only = true\n");
         assert_eq!(listed.seeds, ["http://d.test/ follow-only"]);
@@ -252,7 +270,11 @@ mod tests {
 
     #[test]
     fn a_template_is_filled_in_as_opensearch_says() {
-        let engine = |template: &str| EngineSettings { template: Some(template.to_owned()), pages: 2, ..EngineSettings::default() };
+        let engine = |template: &str| EngineSettings {
+            template: Some(template.to_owned()),
+            pages: 2,
+            ..EngineSettings::default()
+        };
         let asked = engine("http://s.test/?q={searchTerms}&p={startPage?}&x={safe?}").answers("wolf spiders & käfer");
         let words = "q=wolf+spiders+%26+k%C3%A4fer";
         assert_eq!(asked, [format!("http://s.test/?{words}&p=1&x="), format!("http://s.test/?{words}&p=2&x=")]);
@@ -271,9 +293,18 @@ mod tests {
 
     #[test]
     fn a_way_is_two_steps() {
-        let settings = parsed("seeds = ['?a b', 'http://d.test/ follow-only']\nsearch_engine.template = 'http://s.test/?q={searchTerms}'").with_ways();
-        let steps: Vec<(&str, bool)> = settings.steps.iter().map(|step| (step.name.as_str(), step.collects())).collect();
-        let wanted = [("through: search for a b", false), ("search for a b", true), ("through: directory http://d.test/", false), ("directory http://d.test/", true)];
+        let settings = parsed(
+            "seeds = ['?a b', 'http://d.test/ follow-only']\nsearch_engine.template = 'http://s.test/?q={searchTerms}'",
+        )
+        .with_ways();
+        let steps: Vec<(&str, bool)> =
+            settings.steps.iter().map(|step| (step.name.as_str(), step.collects())).collect();
+        let wanted = [
+            ("through: search for a b", false),
+            ("search for a b", true),
+            ("through: directory http://d.test/", false),
+            ("directory http://d.test/", true),
+        ];
         assert_eq!(steps, wanted);
         assert_eq!(settings.examine(), Ok(()));
     }

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
     /// No browser is installed.
-    #[error("no browser was found; install one (Debian: apt install chromium-headless-shell) or name one in render.program")]
+    #[error(
+        "no browser was found; install one (Debian: apt install chromium-headless-shell) or name one in render.program"
+    )]
     NoBrowser,
     /// The browser that was named is not there.
     #[error("render.program: there is no program {0}")]

@@ -29,7 +29,8 @@ impl SearchEngine {
             let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
             pairs.filter(|(key, _)| *key == name).map(|(_, value)| value.to_owned()).next_back()
         };
-        let (words, page) = (field("q").unwrap_or_default(), field("page").and_then(|page| page.parse().ok()).unwrap_or(1));
+        let (words, page) =
+            (field("q").unwrap_or_default(), field("page").and_then(|page| page.parse().ok()).unwrap_or(1));
         let wanted: Vec<&str> = words.split('+').filter(|word| !word.is_empty()).collect();
         let fits = |text: &str| !wanted.is_empty() && wanted.iter().all(|word| text.contains(word));
         let found = self.pages.iter().filter(|(_, text)| fits(text)).skip((page - 1) * A_PAGE).take(A_PAGE);
@@ -43,7 +44,9 @@ impl SearchEngine {
 }
 
 fn html(found: &[&(String, String)], words: &str, page: usize) -> String {
-    let mut out = String::from("<!doctype html><title>Search</title><nav><a href=/about>About</a> <a href=/ads>Ads</a></nav><ol class=results>");
+    let mut out = String::from(
+        "<!doctype html><title>Search</title><nav><a href=/about>About</a> <a href=/ads>Ads</a></nav><ol class=results>",
+    );
     for (url, text) in found {
         let _ = write!(out, "<li><a href=\"{url}\">{text}</a></li>");
     }
@@ -58,5 +61,8 @@ fn json(found: &[&(String, String)]) -> String {
 
 fn rss(found: &[&(String, String)]) -> String {
     let rows = found.iter().map(|(url, text)| format!("<item><title>{text}</title><link>{url}</link></item>"));
-    format!("<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>Search</title>{}</channel></rss>", rows.collect::<String>())
+    format!(
+        "<?xml version=\"1.0\"?><rss version=\"2.0\"><channel><title>Search</title>{}</channel></rss>",
+        rows.collect::<String>()
+    )
 }

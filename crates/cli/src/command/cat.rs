@@ -36,7 +36,8 @@ pub(crate) fn run(common: &Common, args: &CatArgs) -> Result<(), CommandFailure>
 
 fn picture(version: &ArchivedVersion) -> Result<(), CommandFailure> {
     let Some((_, bytes)) = version.picture()? else {
-        let what = format!("there is no picture of {}; orb crawl --render always --screenshots takes some", version.url);
+        let what =
+            format!("there is no picture of {}; orb crawl --render always --screenshots takes some", version.url);
         return Err(CommandFailure::Failed(anyhow::anyhow!(what)));
     };
     let mut stdout = out::content();

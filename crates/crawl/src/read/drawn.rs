@@ -99,7 +99,8 @@ pub(super) fn tell_drawing(visit: &mut Visit, drawn: &DrawnExtras, problems: &mu
 
 /// Adds links that are not there yet.
 fn add_links(document: &mut Document, more: Vec<Link>) {
-    let there: HashSet<(String, LinkKind)> = document.links.iter().map(|link| (link.target.clone(), link.kind)).collect();
+    let there: HashSet<(String, LinkKind)> =
+        document.links.iter().map(|link| (link.target.clone(), link.kind)).collect();
     document.links.extend(more.into_iter().filter(|link| !there.contains(&(link.target.clone(), link.kind))));
 }
 

@@ -49,11 +49,11 @@ impl RenderGain {
 /// What was learnt about the areas of a run.
 #[derive(Default)]
 pub(crate) struct RenderAreas {
-    learnt: Mutex<Learnt>,
+    learnt: Mutex<LearntAreas>,
 }
 
 #[derive(Default)]
-struct Learnt {
+struct LearntAreas {
     /// Hosts with a page that was empty without its scripts.
     hosts: hashbrown::HashSet<HostId>,
     /// Whether the last renderings of an area paid.
@@ -93,7 +93,7 @@ impl RenderAreas {
         paid.push(gain.pays());
     }
 
-    fn learnt(&self) -> MutexGuard<'_, Learnt> {
+    fn learnt(&self) -> MutexGuard<'_, LearntAreas> {
         self.learnt.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -126,7 +126,8 @@ mod tests {
                 areas.note(area, if area == 2 { GAIN } else { NONE });
             }
         }
-        let wanted = |area| (0..1_000).filter(|n| areas.wants((HostId(1), area), &format!("http://a/{n}"), || false)).count();
+        let wanted =
+            |area| (0..1_000).filter(|n| areas.wants((HostId(1), area), &format!("http://a/{n}"), || false)).count();
         assert_eq!(wanted(2), 1_000);
         assert!((5..50).contains(&wanted(3)), "{}", wanted(3));
         assert!(!areas.wants((HostId(2), 4), "http://b/", || false));

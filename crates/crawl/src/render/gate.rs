@@ -8,8 +8,8 @@ use crate::drive::clock::SteadyClock;
 use crate::shared::SharedState;
 use hashbrown::HashMap;
 use orb_fetch::{BoxFuture, Fetchers, HttpRequest, Method, Unwatched, Validators};
-use orb_frontier::{Frontier, Robots};
 use orb_frontier::robots::{MAX_BYTES, MAX_REDIRECTS};
+use orb_frontier::{Frontier, Robots};
 use orb_page::{FailureKind, HostId, Outcome};
 use orb_render::{PartGate, PartRefusal};
 use std::net::SocketAddr;
@@ -21,14 +21,14 @@ use url::{Position, Url};
 /// Maximum hosts whose rules are kept.
 const MOST: usize = 10_000;
 
-type Rules = Arc<OnceCell<Arc<Robots>>>;
+type RobotsCell = Arc<OnceCell<Arc<Robots>>>;
 
 /// The rules of hosts that no page is fetched from.
 pub(super) struct RobotsDesk {
     fetchers: Arc<Fetchers>,
     agent: String,
     obeyed: bool,
-    known: Mutex<HashMap<String, Rules>>,
+    known: Mutex<HashMap<String, RobotsCell>>,
 }
 
 /// Where the frontier is that grants the leases: that of the crawl, or that of a walk.

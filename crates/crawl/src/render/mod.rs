@@ -22,7 +22,7 @@ use orb_fetch::Fetchers;
 use orb_frontier::Target;
 use orb_page::{Lease, Outcome, Problem, Purpose, Response, ResponseKind};
 use orb_project::{PartRobots, RenderWhen, Settings};
-use orb_render::{DrawnPage, FetchedPart, PageJob, RenderConfig, RenderError, Renderer, Rendering, SeenLink};
+use orb_render::{DrawnPage, FetchedPart, PageJob, RenderConfig, RenderError, Renderer, Rendering, UsedLink};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub(crate) struct DrawnExtras {
     /// What the page loaded, to be archived.
     pub parts: Vec<FetchedPart>,
     /// Addresses that the page used besides those in its document.
-    pub links: Vec<SeenLink>,
+    pub links: Vec<UsedLink>,
     /// What was odd.
     pub problems: Vec<Problem>,
     /// Why there is no rendered page.

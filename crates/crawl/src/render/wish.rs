@@ -27,7 +27,11 @@ impl RenderWishes {
     pub(crate) fn new(settings: &Settings) -> Result<Self, ScopeError> {
         let rules = settings.render.rules.iter().map(|rule| Ok((matching(&rule.matches)?, rule.when)));
         let steps = settings.steps.iter().filter_map(|step| Some((number(&step.name), step.render?)));
-        Ok(Self { project: settings.render.when, rules: rules.collect::<Result<_, ScopeError>>()?, steps: steps.collect() })
+        Ok(Self {
+            project: settings.render.when,
+            rules: rules.collect::<Result<_, ScopeError>>()?,
+            steps: steps.collect(),
+        })
     }
 
     /// What holds for pages that no rule and no step names.

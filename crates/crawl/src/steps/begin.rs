@@ -38,7 +38,8 @@ pub(crate) fn walk(
         }
     }
     let journal = Journal::open(project.dir(), run)?;
-    let mut path = Path::new(settings, Arc::clone(rules), (way_out, config.walking()), stop).drawing(render).knowing(known);
+    let mut path =
+        Path::new(settings, Arc::clone(rules), (way_out, config.walking()), stop).drawing(render).knowing(known);
     let walked = path.walk();
     for line in path.notes() {
         journal.log(line)?;

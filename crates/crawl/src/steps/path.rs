@@ -75,7 +75,15 @@ impl<'a> Path<'a> {
         let lenient = Rules { strip_session_ids: false, tidy_query: false, sort_query: false, ..settings.urls };
         let (canonical, hops) = (Canonicaliser::new(lenient), settings.frontier.max_redirects);
         let walker = Walker::new(way_out.fetchers(), frontier, canonical, hops, stop);
-        Self { settings, rules, walker, way_out, canonical: Canonicaliser::new(settings.urls), notes: Vec::new(), known: HashSet::new() }
+        Self {
+            settings,
+            rules,
+            walker,
+            way_out,
+            canonical: Canonicaliser::new(settings.urls),
+            notes: Vec::new(),
+            known: HashSet::new(),
+        }
     }
 
     /// The same with the steps of which something came in earlier runs.

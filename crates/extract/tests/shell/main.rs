@@ -38,8 +38,8 @@ impl Chance {
     /// So many words.
     pub(crate) fn words(&mut self, count: usize) -> String {
         const WORDS: [&str; 16] = [
-            "river", "stone", "market", "letter", "garden", "winter", "engine", "harbour", "paper", "silver", "council",
-            "report", "season", "island", "museum", "bridge",
+            "river", "stone", "market", "letter", "garden", "winter", "engine", "harbour", "paper", "silver",
+            "council", "report", "season", "island", "museum", "bridge",
         ];
         (0..count).map(|_| self.one(&WORDS)).collect::<Vec<_>>().join(" ")
     }

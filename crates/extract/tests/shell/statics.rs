@@ -2,7 +2,8 @@
 
 use crate::{Chance, Template};
 
-pub(crate) const LOOKED_AT: &[Template] = &[blog, contact, documentation, rendered_on_the_server, frameset, with_widget];
+pub(crate) const LOOKED_AT: &[Template] =
+    &[blog, contact, documentation, rendered_on_the_server, frameset, with_widget];
 
 pub(crate) const HELD_OUT: &[Template] =
     &[news_with_comments, shop, gallery, wiki, forum, short_notice, moved, directory, hydrated];
@@ -121,7 +122,9 @@ fn wiki(chance: &mut Chance) -> String {
 }
 
 fn forum(chance: &mut Chance) -> String {
-    let posts: String = (0..5).map(|_| format!("<div class=post><b>{}</b><div>{}</div></div>", chance.words(1), chance.words(40))).collect();
+    let posts: String = (0..5)
+        .map(|_| format!("<div class=post><b>{}</b><div>{}</div></div>", chance.words(1), chance.words(40)))
+        .collect();
     format!("{}{posts}{}<script src=/vendor.js></script></body></html>", head(chance), chance.links(10))
 }
 
@@ -140,7 +143,10 @@ fn moved(chance: &mut Chance) -> String {
 
 fn directory(chance: &mut Chance) -> String {
     let links = 10 + chance.below(200);
-    format!("<html><head><title>Index of /</title></head><body><h1>Index of /</h1><pre>{}</pre></body></html>", chance.links(links))
+    format!(
+        "<html><head><title>Index of /</title></head><body><h1>Index of /</h1><pre>{}</pre></body></html>",
+        chance.links(links)
+    )
 }
 
 fn hydrated(chance: &mut Chance) -> String {

@@ -76,9 +76,9 @@ impl StepSettings {
 
     /// Whether its links are chosen by something other than a CSS selector.
     pub fn chooses_by_kind(&self) -> bool {
-        self.links.as_deref().is_some_and(|links| {
-            links == Self::ELSEWHERE || links == Self::FEED || links.starts_with(Self::JSON)
-        })
+        self.links
+            .as_deref()
+            .is_some_and(|links| links == Self::ELSEWHERE || links == Self::FEED || links.starts_with(Self::JSON))
     }
 
     /// Whether its pages are collected.

@@ -30,10 +30,8 @@ fn prepared(program: &Path, flags: &[OsString]) -> io::Result<Command> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     let (commands, answers) = (io::stdin().as_fd().try_clone_to_owned()?, io::stdout().as_fd().try_clone_to_owned()?);
-    let mappings = vec![
-        FdMapping { parent_fd: commands, child_fd: PIPES.0 },
-        FdMapping { parent_fd: answers, child_fd: PIPES.1 },
-    ];
+    let mappings =
+        vec![FdMapping { parent_fd: commands, child_fd: PIPES.0 }, FdMapping { parent_fd: answers, child_fd: PIPES.1 }];
     let mut command = Command::new(program);
     command.args(flags).stdin(Stdio::null()).stdout(Stdio::null());
     command.fd_mappings(mappings).map_err(io::Error::other)?;

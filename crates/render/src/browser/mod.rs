@@ -43,7 +43,8 @@ impl Browser {
         let (process, pipes) = (Arc::new(process.0), process.1);
         let cdp = Cdp::speak(pipes)?;
         let worn = Arc::new(AtomicBool::new(false));
-        let tasks = vec![closed.task, tokio::spawn(watch_memory(Arc::clone(&process), Arc::clone(&worn), config.memory))];
+        let tasks =
+            vec![closed.task, tokio::spawn(watch_memory(Arc::clone(&process), Arc::clone(&worn), config.memory))];
         let browser = Self { cdp, process, pages: AtomicU64::new(0), worn, tasks };
         let root = browser.cdp.root();
         let greeted = tokio::time::timeout(START, root.call("Browser.getVersion", json!({}))).await;

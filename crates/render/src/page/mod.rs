@@ -42,14 +42,14 @@ pub struct DrawnPage {
     /// The document as HTML.
     pub html: String,
     /// Addresses that the page went to or asked for, besides those in the document.
-    pub links: Vec<SeenLink>,
+    pub links: Vec<UsedLink>,
     /// A picture of it.
     pub screenshot: Option<Bytes>,
 }
 
 /// An address that a page used while it was rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SeenLink {
+pub struct UsedLink {
     /// The address, absolute.
     pub url: String,
     /// What it was used for: asked for by a script, or gone to.

@@ -4,7 +4,7 @@
 //! dialogs are dismissed, windows closed, downloads denied, and the page is held where it is when
 //! its scripts want to go elsewhere. Each of these is noted: an address is a link.
 
-use super::SeenLink;
+use super::UsedLink;
 use crate::browser::{CdpEvent, CdpSession};
 use orb_page::{LinkKind, Problem};
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ pub(super) struct PageNotes {
 
 #[derive(Default)]
 struct Noted {
-    links: Vec<SeenLink>,
+    links: Vec<UsedLink>,
     dialogs: u32,
     windows: u32,
     downloads: u32,
@@ -67,19 +67,24 @@ impl PageNotes {
     }
 
     /// The links, once.
-    pub(super) fn take_links(&self) -> Vec<SeenLink> {
+    pub(super) fn take_links(&self) -> Vec<UsedLink> {
         std::mem::take(&mut self.noted().links)
     }
 
     /// What was odd.
     pub(super) fn problems(&self) -> Vec<Problem> {
         let noted = self.noted();
-        let line = |count: u32, code: &str, what: &str| (count > 0).then(|| Problem::new(code, format!("{count} {what}")));
+        let line =
+            |count: u32, code: &str, what: &str| (count > 0).then(|| Problem::new(code, format!("{count} {what}")));
         [
             line(noted.dialogs, "render-dialogs", "dialogs were dismissed"),
             line(noted.windows, "render-windows", "windows were closed"),
             line(noted.downloads, "render-downloads", "downloads were denied; they are links now"),
-            line(noted.navigations.saturating_sub(1 + RELOADS), "render-navigation", "times the page wanted to go elsewhere"),
+            line(
+                noted.navigations.saturating_sub(1 + RELOADS),
+                "render-navigation",
+                "times the page wanted to go elsewhere",
+            ),
         ]
         .into_iter()
         .flatten()
@@ -88,7 +93,7 @@ impl PageNotes {
 
     fn link(&self, url: &str, kind: LinkKind) {
         let mut noted = self.noted();
-        let seen = SeenLink { url: url.to_owned(), kind };
+        let seen = UsedLink { url: url.to_owned(), kind };
         if url.starts_with("http") && noted.links.len() < LINKS && !noted.links.contains(&seen) {
             noted.links.push(seen);
         }
@@ -113,7 +118,9 @@ impl PageListener {
                 let url = params.pointer("/request/url").and_then(Value::as_str).unwrap_or_default();
                 self.notes.link(url, LinkKind::ScriptText);
             }
-            "Page.navigatedWithinDocument" if text("frameId") == self.target => self.notes.link(text("url"), LinkKind::Handler),
+            "Page.navigatedWithinDocument" if text("frameId") == self.target => {
+                self.notes.link(text("url"), LinkKind::Handler)
+            }
             "Page.javascriptDialogOpening" => self.dismiss(text("type") == "beforeunload"),
             "Page.windowOpen" => self.notes.link(text("url"), LinkKind::Handler),
             "Page.downloadWillBegin" => {

@@ -6,7 +6,7 @@
 //! time is over. A script that never ends is ended, and what is there is taken.
 
 use super::notes::{PageListener, PageNotes};
-use super::{DrawnPage, PageJob, SeenLink};
+use super::{DrawnPage, PageJob, UsedLink};
 use crate::browser::{Browser, CdpSession};
 use crate::proxy::{PageTraffic, ProxyPort};
 use crate::{RenderConfig, RenderError};
@@ -57,7 +57,7 @@ struct Tab<'a> {
 }
 
 /// A look at a page.
-struct Look {
+struct PageLook {
     /// Whether it and what belongs to it has loaded.
     complete: bool,
     /// Milliseconds since it last changed.
@@ -159,7 +159,7 @@ impl Tab<'_> {
         let html = self.html().await?;
         let clicked = if self.config.click { self.click().await } else { Vec::new() };
         let mut links = self.notes.take_links();
-        links.extend(clicked.into_iter().map(|url| SeenLink { url, kind: LinkKind::Handler }));
+        links.extend(clicked.into_iter().map(|url| UsedLink { url, kind: LinkKind::Handler }));
         Ok(DrawnPage { html, links, screenshot })
     }
 
@@ -213,7 +213,9 @@ impl Tab<'_> {
     async fn scroll(&mut self) {
         let mut seen = 1;
         while seen < self.config.screens && Instant::now() < self.deadline && !self.notes.is_over() {
-            let Some(look) = self.look().await.filter(|look| look.height > look.screen * f64::from(seen)) else { return };
+            let Some(look) = self.look().await.filter(|look| look.height > look.screen * f64::from(seen)) else {
+                return;
+            };
             let (requests, height) = (self.traffic.requests(), look.height);
             let down = format!("orb.scroll({seen}, {})", self.config.screens - seen);
             let Some(moved) = self.evaluate(&down, ANSWER).await.ok().and_then(|done| done.as_u64()) else { return };
@@ -235,11 +237,11 @@ impl Tab<'_> {
         links.filter(|link| link.starts_with("http")).map(str::to_owned).collect()
     }
 
-    async fn look(&self) -> Option<Look> {
+    async fn look(&self) -> Option<PageLook> {
         let state = self.evaluate("orb.state()", ANSWER).await.ok()?;
         let number = |n: usize| state.get(n).and_then(Value::as_f64);
         let complete = state.get(0)?.as_str() == Some("complete");
-        Some(Look { complete, still: number(1)?, height: number(2)?, screen: number(3)? })
+        Some(PageLook { complete, still: number(1)?, height: number(2)?, screen: number(3)? })
     }
 
     async fn picture(&self) -> Option<Bytes> {
@@ -278,7 +280,8 @@ impl Tab<'_> {
             let world = self.session.call("Page.createIsolatedWorld", world).await?;
             let context = world.get("executionContextId").cloned().unwrap_or_default();
             let source = format!("{SCRIPT};{expression}");
-            let wanted = json!({ "expression": source, "contextId": context, "returnByValue": true, "awaitPromise": true });
+            let wanted =
+                json!({ "expression": source, "contextId": context, "returnByValue": true, "awaitPromise": true });
             let mut answer = self.session.call("Runtime.evaluate", wanted).await?;
             match answer.pointer("/exceptionDetails/text") {
                 Some(why) => Err(RenderError::Refused { method: "Runtime.evaluate", why: why.to_string() }),

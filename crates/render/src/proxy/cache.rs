@@ -106,7 +106,10 @@ impl KeptParts {
 pub(crate) fn is_shared(status: u16, headers: &Headers) -> bool {
     let control = headers.get("cache-control").unwrap_or_default().to_ascii_lowercase();
     let barred = control.split(',').any(|word| matches!(word.trim(), "no-store" | "private"));
-    status == 200 && !barred && headers.get("set-cookie").is_none() && headers.get("vary").is_none_or(|v| v.trim() != "*")
+    status == 200
+        && !barred
+        && headers.get("set-cookie").is_none()
+        && headers.get("vary").is_none_or(|v| v.trim() != "*")
 }
 
 fn size_of_part(key: &PartKey, part: &CachedPart) -> u64 {
@@ -149,7 +152,12 @@ mod tests {
         let with = |name: &str, value: &str| [(name, value)].into_iter().collect::<Headers>();
         assert!(is_shared(200, &Headers::default()));
         assert!(is_shared(200, &with("Cache-Control", "no-cache, max-age=0")));
-        for (name, value) in [("Cache-Control", "No-Store"), ("cache-control", "max-age=9, private"), ("Vary", "*"), ("Set-Cookie", "a=b")] {
+        for (name, value) in [
+            ("Cache-Control", "No-Store"),
+            ("cache-control", "max-age=9, private"),
+            ("Vary", "*"),
+            ("Set-Cookie", "a=b"),
+        ] {
             assert!(!is_shared(200, &with(name, value)), "{name}: {value}");
         }
         assert!(!is_shared(404, &Headers::default()));

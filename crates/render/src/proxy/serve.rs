@@ -4,7 +4,7 @@
 //! TLS with us, or plain HTTP for a WebSocket. A connection lives as long as its page.
 
 use super::certificate::ProxyIdentity;
-use super::traffic::{Asked, PageTraffic, ProxyReply};
+use super::traffic::{PageTraffic, ProxyReply, ProxyRequest};
 use crate::RenderError;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full, Limited};
@@ -142,7 +142,11 @@ async fn dig(upgraded: Upgraded, to: Authority, identity: Arc<ProxyIdentity>, tr
     }
 }
 
-async fn answer(request: Request<Incoming>, tunnel: Option<&Tunnel>, traffic: &Arc<PageTraffic>) -> Response<Full<Bytes>> {
+async fn answer(
+    request: Request<Incoming>,
+    tunnel: Option<&Tunnel>,
+    traffic: &Arc<PageTraffic>,
+) -> Response<Full<Bytes>> {
     let target = match tunnel {
         Some((authority, tls)) => {
             let scheme = if *tls { "https" } else { "http" };
@@ -157,9 +161,13 @@ async fn answer(request: Request<Incoming>, tunnel: Option<&Tunnel>, traffic: &A
     let (head, body) = request.into_parts();
     let upgrades = head.headers.contains_key(UPGRADE);
     let Ok(body) = Limited::new(body, LARGEST_BODY).collect().await else { return refused(413) };
-    let fields = head.headers.iter().filter(|(name, _)| ![&CONNECTION, &UPGRADE, &TRANSFER_ENCODING, &CONTENT_LENGTH].contains(name));
-    let fields = fields.filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))).collect();
-    let asked = Asked { method: head.method.as_str().to_owned(), url, fields, body: body.to_bytes(), upgrades };
+    let fields = head
+        .headers
+        .iter()
+        .filter(|(name, _)| ![&CONNECTION, &UPGRADE, &TRANSFER_ENCODING, &CONTENT_LENGTH].contains(name));
+    let fields =
+        fields.filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned()))).collect();
+    let asked = ProxyRequest { method: head.method.as_str().to_owned(), url, fields, body: body.to_bytes(), upgrades };
     match traffic.answer(asked).await {
         Some(reply) => written(reply),
         // As a server that hangs up: the browser tells the page of a network error.
@@ -168,10 +176,12 @@ async fn answer(request: Request<Incoming>, tunnel: Option<&Tunnel>, traffic: &A
 }
 
 fn written(reply: ProxyReply) -> Response<Full<Bytes>> {
-    let mut response = Response::builder().status(StatusCode::from_u16(reply.status).unwrap_or(StatusCode::BAD_GATEWAY));
+    let mut response =
+        Response::builder().status(StatusCode::from_u16(reply.status).unwrap_or(StatusCode::BAD_GATEWAY));
     for (name, value) in reply.headers.iter() {
         let held_back = HELD_BACK.iter().any(|held| name.eq_ignore_ascii_case(held.as_bytes()));
-        let parsed = hyper::header::HeaderName::from_bytes(name).ok().zip(hyper::header::HeaderValue::from_bytes(value).ok());
+        let parsed =
+            hyper::header::HeaderName::from_bytes(name).ok().zip(hyper::header::HeaderValue::from_bytes(value).ok());
         if let Some((name, value)) = parsed.filter(|_| !held_back) {
             response = response.header(name, value);
         }

@@ -73,7 +73,7 @@ pub struct PartCounts {
 }
 
 /// A request of the browser.
-pub(super) struct Asked {
+pub(super) struct ProxyRequest {
     pub(super) method: String,
     pub(super) url: Url,
     pub(super) fields: Vec<(String, String)>,
@@ -197,7 +197,7 @@ impl PageTraffic {
     }
 
     /// Answers a request of the browser; `None` as if the server had hung up.
-    pub(super) async fn answer(&self, asked: Asked) -> Option<ProxyReply> {
+    pub(super) async fn answer(&self, asked: ProxyRequest) -> Option<ProxyReply> {
         let _open = OpenRequest::begin(self);
         if let Some(page) = self.page_itself(&asked) {
             return Some(page);
@@ -234,9 +234,11 @@ impl PageTraffic {
 
     /// The page, for the first request that asks for it. The scheme may differ: browsers know
     /// hosts that they ask by https only.
-    fn page_itself(&self, asked: &Asked) -> Option<ProxyReply> {
+    fn page_itself(&self, asked: &ProxyRequest) -> Option<ProxyReply> {
         let mut page = self.page.lock().unwrap_or_else(PoisonError::into_inner);
-        let rest = |url: &Url| (url.host_str().map(str::to_owned), url[url::Position::BeforePath..url::Position::AfterQuery].to_owned());
+        let rest = |url: &Url| {
+            (url.host_str().map(str::to_owned), url[url::Position::BeforePath..url::Position::AfterQuery].to_owned())
+        };
         if page.is_none() || asked.method != "GET" || rest(&asked.url) != rest(&self.url) {
             return None;
         }
@@ -255,7 +257,7 @@ impl PageTraffic {
         ProxyReply { status: 403, headers: Headers::default(), body: Bytes::new() }
     }
 
-    async fn fetch(&self, asked: &Asked, method: Method) -> Option<ProxyReply> {
+    async fn fetch(&self, asked: &ProxyRequest, method: Method) -> Option<ProxyReply> {
         if let Err(why) = self.gate.admits(&asked.url).await {
             return Some(self.refuse(why));
         }
@@ -277,7 +279,7 @@ impl PageTraffic {
         reply
     }
 
-    fn keep(&self, asked: &Asked, outcome: Outcome) {
+    fn keep(&self, asked: &ProxyRequest, outcome: Outcome) {
         let mut state = self.state();
         match &outcome.result {
             Ok(response) => {
@@ -296,7 +298,7 @@ impl PageTraffic {
     }
 }
 
-impl Asked {
+impl ProxyRequest {
     fn field(&self, name: &str) -> Option<&str> {
         self.fields.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
@@ -334,7 +336,7 @@ fn reply_of(response: &Response) -> Option<ProxyReply> {
 }
 
 /// The answer to a CORS preflight.
-fn welcome(asked: &Asked) -> ProxyReply {
+fn welcome(asked: &ProxyRequest) -> ProxyReply {
     let origin = asked.field("origin").unwrap_or("*");
     let wanted = |name| asked.field(name).unwrap_or("*");
     let fields = [

@@ -112,7 +112,8 @@ impl ArchiveReader {
 
 /// The fields of an answer's head; of a resource, its media type.
 fn head_fields(record: &Scanned) -> Headers {
-    let mime = record.field("Content-Type").filter(|_| matches!(record.kind(), WarcType::Resource | WarcType::Conversion));
+    let mime =
+        record.field("Content-Type").filter(|_| matches!(record.kind(), WarcType::Resource | WarcType::Conversion));
     match mime {
         // Says nothing: an answer that is no HTTP/1 is archived so.
         None | Some("application/octet-stream") => http::headers(&record.head),
