@@ -10,6 +10,7 @@ mod harness;
 mod apps;
 mod canary;
 mod hostile;
+mod manners;
 mod program;
 
 use harness::orb::{Finished, Home, crawling};

@@ -25,7 +25,7 @@ fn mark(extent: &Extent) -> CatalogueMark {
 }
 
 /// A link as the graph sees it.
-fn seen(link: &orb_store::LinkFact) -> orb_graph::UsedLink {
+fn seen(link: &orb_store::LinkFact) -> orb_graph::SeenLink {
     let orb_store::LinkFact { src, dst, kind, nofollow, gone } = *link;
-    orb_graph::UsedLink { src, dst, kind, nofollow, gone }
+    orb_graph::SeenLink { src, dst, kind, nofollow, gone }
 }

@@ -69,7 +69,7 @@ fn judged(templates: &[Template], is_shell: bool) -> f64 {
     let mut right = 0;
     for n in 0..PAGES {
         let mut chance = Chance(0x9e37_79b9_7f4a_7c15 ^ (n as u64 + 1).wrapping_mul(0xff51_afd7_ed55_8ccd));
-        (0..5).for_each(|_| drop(chance.below(2)));
+        (0..5).for_each(|_| _ = chance.below(2));
         let page = templates[n % templates.len()](&mut chance);
         right += usize::from(shell_signs(page.as_bytes()).is_shell() == is_shell);
     }
