@@ -23,7 +23,8 @@ fn web() -> Script {
         ("list.test", "/more") => page([&at("b.test", "/", heard), &at("list.test", "/deeper", heard)]),
         ("list.test", "/deeper") => page([&at("c.test", "/", heard)]),
         (_, "/") => page([&at(heard.host(), "/second", heard), &at("f.test", "/", heard)]),
-        (_, "/second") => page(["/"]),
+        // No host repeats another.
+        (host, "/second") => page(["/", &format!("#{host}")]),
         _ => absent(),
     })
 }
@@ -116,14 +117,14 @@ fn the_flag_names_the_engine_and_a_later_run_does_not_ask_again() {
 
 #[test]
 fn an_engine_that_finds_nothing_or_fails_is_told_in_one_line() {
-    let (web, home) = (web(), Home::new());
+    let web = web();
     let template = format!("http://s.test:{}/search?q={{searchTerms}}", web.port());
-    let refused = crawl(&home, &web, &["?no such words", "--engine", &template]);
+    let refused = crawl(&Home::new(), &web, &["?no such words", "--engine", &template]);
     assert!(refused.complaint(1).contains("nothing was found"), "{refused}");
     let refused =
-        crawl(&home, &web, &["?wolf", "--engine", &format!("http://a.test:{}/none?q={{searchTerms}}", web.port())]);
+        crawl(&Home::new(), &web, &["?wolf", "--engine", &format!("http://a.test:{}/none?q={{searchTerms}}", web.port())]);
     assert!(refused.complaint(1).contains("answers with an error"), "{refused}");
-    let refused = crawl(&home, &web, &["?wolf"]);
+    let refused = crawl(&Home::new(), &web, &["?wolf"]);
     assert!(refused.complaint(1).contains("a phrase needs a search engine"), "{refused}");
 }
 

@@ -108,7 +108,7 @@ fn tracking_compares_what_scripts_have_made() {
     for wanted in ["SAM", "UPD"] {
         run.fetch_add(1, Ordering::SeqCst);
         home.orb(&["track", PROJECT, "--progress", "none"]).expect(0);
-        let flags = home.catalogue().column("SELECT flag FROM visit WHERE page = 1 ORDER BY run DESC LIMIT 1");
+        let flags = home.catalogue().column("SELECT flag FROM visit WHERE page_id = 1 ORDER BY run DESC LIMIT 1");
         assert_eq!(flags, [wanted]);
     }
     home.orb(&["check", PROJECT]).expect(0);
@@ -135,7 +135,7 @@ fn a_page_behind_tls_is_rendered_with_parts_behind_tls() {
 fn what_only_a_click_brings_is_found_on_wish() {
     let page = "<title>a</title><div id=menu style='cursor: pointer'>Menu</div><button id=go>Go</button><div id=list></div>\
         <script>document.getElementById('menu').addEventListener('click', () => { document.getElementById('list').innerHTML = '<a href=/unfolded>x</a>' }); \
-        document.getElementById('go').addEventListener('click', () => { location.href = '/gone' })</script>";
+        document.getElementById('go').addEventListener('click', () => { location.href = '/go' + 'ne' })</script>";
     for (click, found) in [(false, 0), (true, 2)] {
         let site = site(move |heard| if heard.target == "/" { html(page) } else { absent() });
         let home = Home::new();
