@@ -121,8 +121,11 @@ fn an_engine_that_finds_nothing_or_fails_is_told_in_one_line() {
     let template = format!("http://s.test:{}/search?q={{searchTerms}}", web.port());
     let refused = crawl(&Home::new(), &web, &["?no such words", "--engine", &template]);
     assert!(refused.complaint(1).contains("nothing was found"), "{refused}");
-    let refused =
-        crawl(&Home::new(), &web, &["?wolf", "--engine", &format!("http://a.test:{}/none?q={{searchTerms}}", web.port())]);
+    let refused = crawl(
+        &Home::new(),
+        &web,
+        &["?wolf", "--engine", &format!("http://a.test:{}/none?q={{searchTerms}}", web.port())],
+    );
     assert!(refused.complaint(1).contains("answers with an error"), "{refused}");
     let refused = crawl(&Home::new(), &web, &["?wolf"]);
     assert!(refused.complaint(1).contains("a phrase needs a search engine"), "{refused}");

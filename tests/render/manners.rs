@@ -40,7 +40,9 @@ fn robots_txt_holds_for_what_a_page_loads_unless_the_project_says_otherwise() {
 #[test]
 fn rules_say_which_pages_are_rendered() {
     let site = site(|heard| match heard.target.as_str() {
-        "/" => html("<title>root</title><a href=/app/one>1</a><a href=/plain>2</a><script>document.title = 'drawn'</script>"),
+        "/" => html(
+            "<title>root</title><a href=/app/one>1</a><a href=/plain>2</a><script>document.title = 'drawn'</script>",
+        ),
         "/app/one" | "/plain" => html("<title>fetched</title><script>document.title = 'drawn'</script><p>x"),
         _ => absent(),
     });
@@ -53,14 +55,18 @@ fn rules_say_which_pages_are_rendered() {
 #[test]
 fn a_form_that_a_script_makes_is_filled_in_by_a_step() {
     let site = site(|heard| match heard.target.as_str() {
-        "/in" => html("<div id=app></div><script>document.getElementById('app').innerHTML = '<form action=/check method=post><input name=user><input name=password type=password></form>'</script>"),
+        "/in" => html(
+            "<div id=app></div><script>document.getElementById('app').innerHTML = '<form action=/check method=post><input name=user><input name=password type=password></form>'</script>",
+        ),
         "/check" if heard.body == b"user=me&password=secret" => {
             reply("302 Found", "Location: /members\r\nSet-Cookie: in=yes; Path=/\r\n", "")
         }
         "/members" | "/members/data" if heard.field("cookie").is_none_or(|cookies| !cookies.contains("in=yes")) => {
             reply("403 Forbidden", "", "")
         }
-        "/members" => html("<title>members</title><p id=text></p><script>fetch('/members/data').then((r) => r.text()).then((t) => { document.getElementById('text').textContent = t })</script>"),
+        "/members" => html(
+            "<title>members</title><p id=text></p><script>fetch('/members/data').then((r) => r.text()).then((t) => { document.getElementById('text').textContent = t })</script>",
+        ),
         "/members/data" => text("for members alone"),
         _ => absent(),
     });
@@ -79,7 +85,8 @@ fn a_form_that_a_script_makes_is_filled_in_by_a_step() {
 
 #[test]
 fn a_picture_is_kept_on_wish_and_shown() {
-    let site = site(|heard| if heard.target == "/" { html("<title>a</title><h1>Large letters</h1>") } else { absent() });
+    let site =
+        site(|heard| if heard.target == "/" { html("<title>a</title><h1>Large letters</h1>") } else { absent() });
     let home = Home::new();
     rendered(&home, &site, "always", "render.screenshots = true");
     let url = format!("http://site.test:{}/", site.port());
@@ -140,7 +147,34 @@ fn what_only_a_click_brings_is_found_on_wish() {
         let site = site(move |heard| if heard.target == "/" { html(page) } else { absent() });
         let home = Home::new();
         rendered(&home, &site, "always", &format!("render.click = {click}\nfrontier.depth = 0"));
-        let links = home.catalogue().number("SELECT count(*) FROM page WHERE url LIKE '%/unfolded' OR url LIKE '%/gone'");
+        let links =
+            home.catalogue().number("SELECT count(*) FROM page WHERE url LIKE '%/unfolded' OR url LIKE '%/gone'");
         assert_eq!(links, found, "{click}");
     }
+}
+
+#[test]
+fn what_we_are_logged_in_to_is_no_business_of_other_sites() {
+    let site = site(|heard| {
+        let port = heard.field("host").unwrap().rsplit(':').next().unwrap();
+        let link = format!("<title>ours</title><img src=/own><a href='http://other.test:{port}/'>other</a>");
+        match (heard.host(), heard.target.as_str()) {
+            ("site.test", "/") => reply("200 OK", "Content-Type: text/html\r\nSet-Cookie: in=yes; Path=/\r\n", &link),
+            ("other.test", "/") => html(&format!("<title>theirs</title><img src='http://site.test:{port}/theirs'>")),
+            _ => text("x"),
+        }
+    });
+    let home = Home::new();
+    let file = project(&home, &site, "always", "frontier.depth = 1\nscope.mode = 'any'");
+    let fixed = format!("fetch.resolve = ['other.test:{}:127.0.0.1', ", site.port());
+    let settings = std::fs::read_to_string(&file).unwrap().replace("fetch.resolve = [", &fixed);
+    std::fs::write(&file, settings).unwrap();
+    home.crawl(&[file]);
+    let heard = site.heard();
+    let cookies = |target: &str| -> Vec<Option<&str>> {
+        heard.iter().filter(|heard| heard.target == target).map(|heard| heard.field("cookie")).collect()
+    };
+    assert!(cookies("/own").contains(&Some("in=yes")), "{:?}", cookies("/own"));
+    // Once for their page, and then perhaps as a page of ours.
+    assert_eq!(cookies("/theirs").first(), Some(&None), "{:?}", cookies("/theirs"));
 }

@@ -174,6 +174,7 @@ impl RobotsDesk {
             payload: None,
             validators: Validators::default(),
             any_type: true,
+            foreign: true,
             more: Vec::new(),
         };
         self.fetchers.send(&request, &Unwatched).await

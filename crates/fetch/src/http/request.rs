@@ -77,6 +77,9 @@ pub struct HttpRequest<'a> {
     pub validators: Validators,
     /// Whether to fetch media types that are not accepted, too.
     pub any_type: bool,
+    /// Whether it is made for a page of another site: then neither cookies nor credentials of ours
+    /// go along, and no cookie is kept.
+    pub foreign: bool,
     /// Additional header fields. One of them replaces ours of the same name, except cookies, which
     /// are sent besides those of the jar.
     pub more: Vec<(Cow<'static, str>, String)>,
@@ -98,6 +101,7 @@ impl<'a> HttpRequest<'a> {
             payload: None,
             validators: validators(lease),
             any_type: lease.purpose == Purpose::Robots,
+            foreign: false,
             more: Vec::new(),
         })
     }
@@ -112,7 +116,7 @@ impl<'a> HttpRequest<'a> {
         let (method, payload) = (Method::Post, Some(payload));
         let more = more.into_iter().map(|(name, value)| (Cow::Borrowed(name), value)).collect();
         let (addr, referrer, validators) = (None, None, Validators::default());
-        Ok(Self { method, url, addr, referrer, payload, validators, any_type: true, more })
+        Ok(Self { method, url, addr, referrer, payload, validators, any_type: true, foreign: false, more })
     }
 
     /// Whether it uses TLS.

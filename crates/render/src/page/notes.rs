@@ -8,7 +8,9 @@ use super::UsedLink;
 use crate::browser::{CdpEvent, CdpSession};
 use orb_page::{LinkKind, Problem};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc};
 use url::Url;
 
@@ -17,6 +19,10 @@ const DIALOGS: u32 = 3;
 
 /// Times that a page may load itself again, as some do once they have set a cookie.
 const RELOADS: u32 = 1;
+
+/// Requests that a page waits for before it is complete. Films may never end, and nobody waits for a
+/// beacon.
+const AWAITED: [&str; 5] = ["Document", "Script", "Stylesheet", "XHR", "Fetch"];
 
 /// Maximum links that are noted.
 const LINKS: usize = 5_000;
@@ -38,6 +44,9 @@ struct Noted {
     navigations: u32,
     crashed: bool,
     gone: bool,
+    /// Requests that the page has made and that have not ended, and when that last changed.
+    under_way: HashSet<String>,
+    changed: Option<Instant>,
 }
 
 /// Where a page's notes come from.
@@ -53,6 +62,28 @@ pub(super) struct PageListener {
 impl PageNotes {
     fn noted(&self) -> MutexGuard<'_, Noted> {
         self.noted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How long the page has been waiting for nothing, as far as the browser knows; `None` while it
+    /// is. The proxy learns of a request later: on a busy machine a second may lie between.
+    pub(super) fn quiet_for(&self) -> Option<Duration> {
+        let noted = self.noted();
+        noted.under_way.is_empty().then(|| noted.changed.map_or(Duration::MAX, |changed| changed.elapsed()))
+    }
+
+    fn begins(&self, request: &str) {
+        let mut noted = self.noted();
+        if noted.under_way.len() < LINKS {
+            noted.under_way.insert(request.to_owned());
+        }
+        noted.changed = Some(Instant::now());
+    }
+
+    fn ends(&self, request: &str) {
+        let mut noted = self.noted();
+        if noted.under_way.remove(request) {
+            noted.changed = Some(Instant::now());
+        }
     }
 
     /// Whether the page's process has ended.
@@ -114,10 +145,17 @@ impl PageListener {
         let text = |name: &str| params.get(name).and_then(Value::as_str).unwrap_or_default();
         match method.as_str() {
             "Fetch.requestPaused" => self.navigates(params),
-            "Network.requestWillBeSent" if matches!(text("type"), "XHR" | "Fetch" | "EventSource") => {
-                let url = params.pointer("/request/url").and_then(Value::as_str).unwrap_or_default();
-                self.notes.link(url, LinkKind::ScriptText);
+            "Network.requestWillBeSent" => {
+                let kind = text("type");
+                if matches!(kind, "XHR" | "Fetch" | "EventSource") {
+                    let url = params.pointer("/request/url").and_then(Value::as_str).unwrap_or_default();
+                    self.notes.link(url, LinkKind::ScriptText);
+                }
+                if AWAITED.contains(&kind) {
+                    self.notes.begins(text("requestId"));
+                }
             }
+            "Network.loadingFinished" | "Network.loadingFailed" => self.notes.ends(text("requestId")),
             "Page.navigatedWithinDocument" if text("frameId") == self.target => {
                 self.notes.link(text("url"), LinkKind::Handler)
             }

@@ -65,7 +65,11 @@
       }
       return [...found].slice(0, 5000);
     },
-    state: () => [document.readyState, performance.now() - moved, height(), window.innerHeight],
+    // Asked when the page has nothing else to do: what has arrived is dealt with then.
+    async state() {
+      await new Promise((done) => requestIdleCallback(done, { timeout: 500 }));
+      return [document.readyState, performance.now() - moved, height(), window.innerHeight];
+    },
     async scroll(from, screens) {
       let done = 0;
       for (; done < screens && (from + done) * window.innerHeight < height(); done += 1) {

@@ -193,11 +193,12 @@ impl Tab<'_> {
     /// Waits until the page is quiet, or its time is over.
     async fn settle(&mut self) {
         while Instant::now() < self.deadline && !self.notes.is_over() {
-            let calm = self.traffic.quiet_for().is_some_and(|quiet| quiet >= NO_REQUEST);
-            if calm
+            if self.is_calm()
                 && let Some(look) = self.look().await
                 && look.complete
                 && look.still >= NO_CHANGE
+                // What it did until then has been told by now.
+                && self.is_calm()
             {
                 return;
             }
@@ -207,6 +208,12 @@ impl Tab<'_> {
             let told = format!("the page was not quiet after {:?} and was taken as it was", self.config.settle);
             self.problems.push(Problem::new("render-unsettled", told));
         }
+    }
+
+    /// Whether no request has been under way for a while, neither here nor within the browser.
+    fn is_calm(&self) -> bool {
+        let quiet = [self.traffic.quiet_for(), self.notes.quiet_for()];
+        quiet.iter().all(|quiet| quiet.is_some_and(|quiet| quiet >= NO_REQUEST))
     }
 
     /// Scrolls down while there is more, and waits for what that brings.

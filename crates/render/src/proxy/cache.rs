@@ -25,8 +25,8 @@ pub(crate) struct CachedPart {
     pub(crate) body: Bytes,
 }
 
-/// What a part is found by: its URL, and the origin that asks if that matters to the server.
-pub(crate) type PartKey = (String, Option<String>);
+/// What a part is found by: its URL, and who asks as far as that matters to the server.
+pub(crate) type PartKey = (String, String);
 
 /// The parts that are kept.
 pub(crate) struct PartCache {
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     fn key(name: &str) -> PartKey {
-        (name.to_owned(), None)
+        (name.to_owned(), String::new())
     }
 
     fn part(length: usize) -> CachedPart {

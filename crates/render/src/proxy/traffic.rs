@@ -217,7 +217,8 @@ impl PageTraffic {
         if method != Method::Get {
             return self.fetch(&asked, method).await;
         }
-        let key: PartKey = (asked.url.as_str().to_owned(), asked.field("origin").map(str::to_owned));
+        let asker = format!("{} {}", asked.field("origin").unwrap_or_default(), self.is_foreign(&asked.url));
+        let key: PartKey = (asked.url.as_str().to_owned(), asker);
         let turn = self.cache.turn(&key);
         let _turn = turn.lock().await;
         if let Some(part) = self.cache.get(&key) {
@@ -264,7 +265,7 @@ impl PageTraffic {
         let slots = self.slots(&asked.url);
         let _slot = slots.acquire().await.ok()?;
         let payload = (method == Method::Post).then(|| asked.payload());
-        let request = asked.request(method, payload.as_ref());
+        let request = asked.request(method, payload.as_ref(), self.is_foreign(&asked.url));
         let watch = PartWatch { gate: &*self.gate, url: &asked.url };
         let mut outcome = self.fetchers.send(&request, &watch).await;
         if outcome.result.as_ref().is_ok_and(|response| response.challenged) {
@@ -277,6 +278,15 @@ impl PageTraffic {
         };
         self.keep(asked, outcome);
         reply
+    }
+
+    /// Whether a part is of another site than the page. What we are logged in to is none of the
+    /// business of pages elsewhere.
+    fn is_foreign(&self, url: &Url) -> bool {
+        fn site(url: &Url) -> &str {
+            orb_urls::site::registrable(url.host_str().unwrap_or_default())
+        }
+        site(url) != site(&self.url)
     }
 
     fn keep(&self, asked: &ProxyRequest, outcome: Outcome) {
@@ -308,7 +318,7 @@ impl ProxyRequest {
         RequestBody { mime, bytes: self.body.clone(), kept: self.body.clone() }
     }
 
-    fn request<'a>(&self, method: Method, payload: Option<&'a RequestBody>) -> HttpRequest<'a> {
+    fn request<'a>(&self, method: Method, payload: Option<&'a RequestBody>, foreign: bool) -> HttpRequest<'a> {
         let is_ours = |name: &str| OURS.contains(&name) || name.starts_with("sec-ch-");
         let fields = self.fields.iter().filter(|(name, _)| !is_ours(name));
         let mut url = self.url.clone();
@@ -321,6 +331,7 @@ impl ProxyRequest {
             payload,
             validators: Validators::default(),
             any_type: true,
+            foreign,
             more: fields.map(|(name, value)| (Cow::Owned(name.clone()), value.clone())).collect(),
         }
     }
