@@ -19,8 +19,7 @@ const DECOYS: u32 = 13;
 /// The settings of a crawl of one of the hosts.
 fn project(world: &World, home: &Home, host: u32, more: &[&str]) -> String {
     let seeds = format!("seeds = ['{}']", world.url(host, "/"));
-    // Without a delay, only a short pipeline keeps learning close behind fetching.
-    let own = ["frontier.delay = '0s'", "index.enabled = false", "crawl.batch_pages = 50"];
+    let own = ["frontier.delay = '0s'", "index.enabled = false"];
     let file = world.project(home, &own);
     let text = std::fs::read_to_string(&file).unwrap();
     let rest: Vec<&str> = text.lines().skip(1).chain(more.iter().copied()).collect();

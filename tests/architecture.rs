@@ -23,18 +23,23 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("track", &[]),
     ("graph", &[]),
     ("index", &[]),
+    // Formats that may kill their reader are read in processes of their own.
+    ("aside", &["extract"]),
     ("project", &["frontier", "fetch", "extract", "track", "store", "index"]),
     // `answers` because page content leaves as people read it, not as it was transferred.
     ("export", &["answers", "store", "graph"]),
     // `fetch` for its content decoding alone: the archive keeps bodies as they were transferred.
     // `frontier` for its reading of robots.txt alone.
-    ("answers", &["project", "frontier", "fetch", "extract", "track", "store", "graph", "index"]),
+    ("answers", &["aside", "project", "frontier", "fetch", "extract", "track", "store", "graph", "index"]),
     // `answers` because a crawl reads archived pages, too: to compare, to index, to hand them on.
-    ("crawl", &["answers", "project", "frontier", "fetch", "render", "extract", "track", "store", "graph", "index"]),
+    (
+        "crawl",
+        &["aside", "answers", "project", "frontier", "fetch", "render", "extract", "track", "store", "graph", "index"],
+    ),
     ("serve", &["answers", "project", "crawl"]),
     // A face: it opens no store, asks no graph and no index, and extracts, compares and fetches
     // nothing itself.
-    ("cli", &["answers", "project", "export", "crawl", "serve", "testweb"]),
+    ("cli", &["aside", "answers", "project", "export", "crawl", "serve", "testweb"]),
     ("testweb", &[]),
 ];
 

@@ -77,7 +77,7 @@ fn a_scheme_that_is_not_crawled_is_refused_by_name() {
     for (url, scheme) in [
         ("gopher://example.test/", "gopher"),
         ("mailto:someone@example.test", "mailto"),
-        ("ftp://example.test/pub/", "ftp"),
+        ("wss://example.test/chat", "wss"),
         ("javascript:alert(1)", "javascript"),
         ("wombat://example.test/", "wombat"),
     ] {

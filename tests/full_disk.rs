@@ -81,8 +81,15 @@ fn a_crawl_killed_on_a_full_disk_goes_on_when_there_is_room() {
     for _ in 0..2 {
         let mut running = scene.start(&home, &[]);
         let full = || rustix::fs::statvfs(home.path()).is_ok_and(|s| s.f_bavail == 0);
-        harness::until("the disk is full", || full() || running.ended().is_some());
-        running.signal(rustix::process::Signal::KILL);
+        let mut ended = false;
+        harness::until("the disk is full", || {
+            ended = running.ended().is_some();
+            ended || full()
+        });
+        if !ended {
+            running.signal(rustix::process::Signal::KILL);
+            running.finish();
+        }
     }
     disk.again("size=64m");
     scene.start(&home, &[]).finish().expect(0);

@@ -167,6 +167,7 @@ const SCREENS: &[&str] = &[
     "/structure",
     "/graph",
     "/queue",
+    "/intake",
     "/exports",
     "/check",
     "/sql?q=SELECT+url%2C+title+FROM+page",
@@ -175,13 +176,15 @@ const SCREENS: &[&str] = &[
     "/rules",
     "/steps",
     "/compare",
+    "/compare?url={url}&ignore=%5Erain",
 ];
 
 #[test]
 fn every_screen_is_for_everybody_and_asks_nobody_else() {
-    let (_script, home, served) = looked_at();
-    let rain = page_number(&home, "rain");
-    let of_project = SCREENS.iter().map(|path| format!("/p/{PROJECT}{}", path.replace("{rain}", &rain)));
+    let (script, home, served) = looked_at();
+    let (rain, url) = (page_number(&home, "rain"), format!("http://{}/rain", script.address));
+    let filled = |path: &&str| path.replace("{rain}", &rain).replace("{url}", &url);
+    let of_project = SCREENS.iter().map(|path| format!("/p/{PROJECT}{}", filled(path)));
     let general = ["/", "/new", "/me", "/schedule", "/search?q=rain", "/machines", "/users", "/plan"];
     let paths: Vec<String> = general.iter().map(|path| (*path).to_owned()).chain(of_project).collect();
     let views = json!([["light", 1280], ["dark", 1280], ["light", 320], ["dark", 320]]);
@@ -217,6 +220,7 @@ fn nothing_that_was_collected_acts_on_any_screen() {
         "/health",
         "/graph",
         "/queue",
+        "/runs/2/live",
         "/hosts/1",
     ];
     let kinds = ["missing_title", "equal_title", "missing_alt", "broken_link", "duplicate"]

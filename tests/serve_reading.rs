@@ -120,7 +120,144 @@ const SCREENS: &[&str] = &[
     "/sql?q=SELECT+url%2C+title+FROM+page",
     "/words/rain",
     "/words/ra*",
+    "/queue",
+    "/intake",
 ];
+
+/// What a form with these fields encodes as.
+fn form(fields: &[(&str, &str)]) -> String {
+    let byte = |b: u8| if b.is_ascii_alphanumeric() { char::from(b).to_string() } else { format!("%{b:02X}") };
+    let encoded = |text: &str| text.bytes().map(byte).collect::<String>();
+    fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect::<Vec<_>>().join("&")
+}
+
+#[test]
+fn what_one_has_not_seen_is_marked_until_one_says_so() {
+    let reading = Reading::new();
+    let bob = [("Cookie", reading.cookie.as_str())];
+    let unseen = |page: &str| page.matches("class=\"unread\"").count();
+    let all = reading.json("/changes").as_array().unwrap().len();
+    assert!(all > 0);
+    let page = reading.page("/changes");
+    assert_eq!(unseen(&page), all);
+    assert!(page.contains(&format!("{all} you have not seen yet")), "{page}");
+    let not_seen = format!("{all} not seen");
+    assert!(reading.served.get("/", &bob).body.contains(&not_seen));
+    assert!(reading.page("").contains(&format!("{all} changes</a> you have not seen")));
+    // Reading alone changes nothing, and nobody reads for somebody else.
+    assert_eq!(unseen(&reading.page("/changes")), all);
+    let last = page.split("name=\"up_to\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let marked = reading.served.post("/p/p/changes/seen", &bob, &format!("up_to={last}"));
+    assert_eq!((marked.status, marked.header("location")), (303, Some("/p/p/changes")), "{marked:?}");
+    let page = reading.page("/changes");
+    assert!(unseen(&page) == 0 && page.contains("You have seen all of them"), "{page}");
+    assert!(!reading.served.get("/", &bob).body.contains("not seen"));
+    add_user(&reading.home, "ann", &["--admin"]);
+    let ann = reading.served.post("/login", &[], "name=ann&password=a+password");
+    assert!(reading.served.get("/", &[("Cookie", ann.cookie().unwrap())]).body.contains(&not_seen));
+    // What changes later is not seen again.
+    reading.edition.store(2, Ordering::SeqCst);
+    reading.home.orb(&["track", PROJECT, "--progress", "none"]).expect(0);
+    let later = reading.json("/changes").as_array().unwrap().len() - all;
+    assert!(later > 0 && unseen(&reading.page("/changes")) == later);
+}
+
+#[test]
+fn a_line_that_differs_is_ignored_and_a_part_is_chosen_after_a_preview() {
+    let reading = Reading::new();
+    let rain = reading.id("/rain");
+    assert!(!reading.page(&format!("/pages/{rain}/diff")).contains("ignore this"), "somebody who may not edit");
+    reading.home.orb(&["user", "grant", "bob", PROJECT, "edit"]).expect(0);
+    let settings = || std::fs::read_to_string(reading.home.project().join("project.toml")).unwrap_or_default();
+    let before = settings();
+    let diff = reading.page(&format!("/pages/{rain}/diff"));
+    assert!(
+        diff.contains("class=\"minimap\"") && diff.contains("href=\"#d1\"") && diff.contains("id=\"d1\""),
+        "{diff}"
+    );
+    let link = diff.split("class=\"ignore\" href=\"/p/p").nth(1).unwrap().split('"').next().unwrap();
+    let tried = reading.page(&link.replace("&#38;", "&"));
+    assert!(tried.contains("Not saved yet") && tried.contains("SAM"), "{tried}");
+    assert_eq!(settings(), before, "a preview saves nothing");
+    let field = |name: &str| {
+        let section = tried.split("not saved</span>").nth(1).unwrap();
+        let value = section.split(&format!("name=\"{name}\" value=\"")).nth(1).unwrap();
+        value.split('"').next().unwrap().to_owned()
+    };
+    let ignored = tried.split("name=\"ignore\"").nth(1).unwrap().split("\n").nth(1).unwrap();
+    let ignored = ignored.split("</textarea>").next().unwrap();
+    assert!(ignored.starts_with("^The rain falls on the .*"), "{ignored}");
+    let fields =
+        [("version", &*field("version")), ("row", &field("row")), ("match", &field("match")), ("ignore", ignored)];
+    let bob = [("Cookie", reading.cookie.as_str())];
+    let saved = reading.served.post("/p/p/compare", &bob, &form(&fields));
+    assert_eq!(saved.status, 303, "{saved:?}");
+    assert!(settings().contains("The rain falls on the"), "{}", settings());
+    let url = reading.json(&format!("/pages/{rain}"))["page"]["url"].as_str().unwrap().to_owned();
+    let page = reading.page(&format!("/compare?{}", form(&[("url", &url)])));
+    assert!(page.contains("Choose a part of this page") || !page.contains("only this"), "{page}");
+    let chosen = reading.page(&format!("/compare?{}", form(&[("url", &url), ("exclude", "p")])));
+    assert!(chosen.contains("Not saved yet") && chosen.contains("\np</textarea>"), "{chosen}");
+    let wrong = reading.get(&format!("/compare?{}", form(&[("url", &url), ("include", "p[")])), "text/html");
+    assert_eq!(wrong.status, 422, "{wrong:?}");
+}
+
+#[test]
+fn pages_are_called_for_in_the_browser() {
+    let reading = Reading::new();
+    let bob = [("Cookie", reading.cookie.as_str())];
+    assert!(reading.page("/intake").contains("Nobody has called"));
+    let call = |urls: &str| reading.served.post("/p/p/intake", &bob, &form(&[("urls", urls)]));
+    assert_eq!(call("http://a.test/").status, 403, "somebody who may not run it");
+    reading.home.orb(&["user", "grant", "bob", PROJECT, "run"]).expect(0);
+    let wrong = call("http://a.test/x\nmailto:<b>\n");
+    assert!(wrong.status == 422 && wrong.body.contains("1 taken") && !wrong.body.contains("<b>"), "{wrong:?}");
+    let taken = call("http://a.test/x http://a.test/y");
+    assert!(taken.status == 200 && taken.body.contains("1 taken; 1 waited already"), "{taken:?}");
+    let state = reading.json("/intake");
+    assert_eq!((&state["waiting"], &state["calls"][0]["url"]), (&2.into(), &"http://a.test/y".into()), "{state}");
+    assert_eq!(state["sources"][0]["source"], "web: bob");
+}
+
+#[test]
+fn a_project_is_opened_to_anyone_and_closed_again() {
+    let reading = Reading::new();
+    let guest = |path: &str| reading.served.get(path, &[("Accept", "text/html")]);
+    assert_eq!(guest("/p/p").status, 303, "closed by default");
+    assert!(!guest("/login").body.contains("/p/p"));
+    reading.home.orb(&["user", "grant", "anyone", PROJECT, "run"]).complaint(2);
+    reading.home.orb(&["user", "grant", "anyone", PROJECT, "read"]).expect(0);
+    assert!(guest("/login").body.contains("href=\"/p/p\""));
+    let rain = reading.id("/rain");
+    for path in ["", "/changes", "/runs/2", "/pages", "/health", "/search?q=rain"] {
+        let page = guest(&format!("/p/p{path}"));
+        assert_eq!(page.status, 200, "{path}");
+        assert!(page.body.contains("href=\"/login\"") && !page.body.contains("Log out"), "{path}");
+        for closed in ["/p/p/settings", "/p/p/run\"", "/p/p/exports", "/p/p/sql", "/p/p/queue", "method=\"post\""] {
+            assert!(!page.body.contains(closed), "{path} leads to {closed}");
+        }
+    }
+    for (path, status) in [
+        (format!("/p/p/pages/{rain}/content"), 200),
+        (format!("/p/p/pages/{rain}/content?as=text"), 200),
+        (format!("/p/p/pages/{rain}/diff"), 200),
+        (format!("/p/p/pages/{rain}/content?as=raw"), 401),
+        (format!("/doc/p.{rain}"), 303),
+        ("/api/v1/projects/p".to_owned(), 401),
+        ("/p/p/sql".to_owned(), 303),
+        ("/p/p/queue".to_owned(), 303),
+        ("/".to_owned(), 303),
+    ] {
+        assert_eq!(guest(&path).status, status, "{path}");
+    }
+    assert_eq!(reading.served.post("/p/p/changes/seen", &[], "").status, 401);
+    let view = guest(&format!("/p/p/pages/{rain}/content?as=view"));
+    assert!(view.header("content-security-policy").unwrap().starts_with("sandbox "), "{view:?}");
+    // A session that is none sees no less than a guest.
+    assert_eq!(reading.served.get("/p/p", &[("Cookie", "orb=0000")]).status, 200);
+    reading.home.orb(&["user", "grant", "anyone", PROJECT, "none"]).expect(0);
+    assert_eq!(guest("/p/p").status, 303);
+}
 
 #[test]
 fn every_screen_is_shown_escaped_and_answers_programs_too() {

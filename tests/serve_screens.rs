@@ -483,7 +483,8 @@ fn the_queue_is_shown_by_host_filtered_and_sent_as_text() {
         ("?url=%5C/a%5C/", 0),
         ("?host=1", 30),
         ("?host=2", 0),
-        ("?after=1000000", 0),
+        ("?before=2", 0),
+        ("?before=12", 10),
     ] {
         assert_eq!(bob.json(&format!("/p/p/queue{query}"))["found"], found, "{query}");
     }

@@ -9,6 +9,7 @@ use harness::script::{Script, absent, page, reply};
 use harness::served::{HttpReply, Served, add_user};
 use harness::until;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 /// A home with a project `p` that starts here, served to somebody who may edit it.
@@ -159,7 +160,8 @@ fn rules_are_tried_moved_and_saved_with_their_comments() {
     let home = Home::new();
     home.crawl(&[&seed, "--delay", "0", "--max-pages", "1"]);
     let web = Editing::of(home);
-    assert!(web.page("/p/p").contains("href=\"/p/p/rules\""), "the project does not lead to its rules");
+    assert!(web.page("/p/p").contains("href=\"/p/p/settings\""), "the project does not lead to its settings");
+    assert!(web.page("/p/p/settings").contains("href=\"/p/p/rules\""), "the settings do not lead to the rules");
     let version = hidden(&web.page("/p/p/rules"), "version").to_owned();
     let before = web.file();
     let tried = format!("{seed}drop/7");
@@ -284,6 +286,38 @@ fn rules_that_are_changed_during_a_run_hold_at_once() {
     assert!(!web.home.project().join("runs/2").exists(), "another run was begun");
 }
 
+#[test]
+fn rules_that_are_changed_during_a_tracking_run_hold_at_once() {
+    let (barrier, is_later) = (Arc::new(Barrier::default()), Arc::new(AtomicBool::new(false)));
+    let (waiting, later) = (Arc::clone(&barrier), Arc::clone(&is_later));
+    // The first page that is visited again is held back, and with it its host.
+    let site = site(move |target| {
+        if later.load(Ordering::SeqCst) && target != "/robots.txt" {
+            waiting.pass();
+        }
+    });
+    let home = Home::new();
+    home.crawl(&[&format!("http://{}/", site.address), "--delay", "0", "--per-host", "1"]);
+    is_later.store(true, Ordering::SeqCst);
+    let web = Editing::of(home);
+    let first = site.heard().len();
+    let again = |what: &str| site.heard().iter().skip(first).filter(|heard| heard.target.starts_with(what)).count();
+    assert_eq!(web.send("/p/p/runs", &[("kind", "track")]).status, 303);
+    until("a page is asked for again", || again("/") > again("/robots.txt"));
+    let version = hidden(&web.page("/p/p/rules"), "version").to_owned();
+    let rules = [("version", version.as_str()), ("action.0", "deny"), ("regex.0", "/drop/")];
+    assert_eq!(web.send("/p/p/rules", &rules).status, 303);
+    let log = || std::fs::read_to_string(web.home.project().join("runs/2/run.log")).unwrap();
+    until("the rules are taken up", || log().contains("the settings were changed: rules (1 now)"));
+    barrier.open();
+    until("the run ends", || log().contains("done: "));
+    // Whatever was under way when the rules came may have been a page that they deny.
+    assert!(again("/drop/") <= 1, "{:?}", site.heard());
+    assert_eq!(again("/keep/1"), 1, "{:?}", site.heard());
+    until("the project is free", || web.home.orb(&["status", "p"]).text().contains("done"));
+    web.home.orb(&["check", "p"]).expect(0);
+}
+
 /// A site with a log-in, a page that changes with every request and one that does not.
 fn changing_site() -> Script {
     let asked = std::sync::atomic::AtomicUsize::new(0);
@@ -297,7 +331,7 @@ fn changing_site() -> Script {
                  <select name=lang><option>en<option>de</select><input type=checkbox name=stay></form>",
             ),
             "/news" => {
-                let n = asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                let n = asked.fetch_add(1, Ordering::SeqCst);
                 let news = if n < 1 { "The mill is open." } else { "The mill is closed." };
                 html(&format!("<title>News</title><p id=story>{news}</p><p class=count>{n} readers</p>"))
             }

@@ -15,8 +15,10 @@ mod compare;
 mod cookies;
 mod deflate;
 mod document;
+mod ftp_listing;
 mod html;
 mod linear;
+mod office;
 mod reading;
 mod response;
 mod robots;
@@ -30,9 +32,11 @@ pub use charset::charset;
 pub use compare::compare;
 pub use cookies::cookies;
 pub use deflate::deflate;
-pub use document::{css, page, script, text, xml};
+pub use document::{css, page, pdf, script, text, xml};
+pub use ftp_listing::ftp_listing;
 pub use html::html;
 pub use linear::linear;
+pub use office::{binary, package};
 pub use reading::{main_content, markdown};
 pub use response::{archive, coding, response};
 pub use robots::robots;
@@ -53,18 +57,22 @@ pub type FuzzTarget = (&'static str, fn(&[u8]));
 pub const TARGETS: &[FuzzTarget] = &[
     ("archive", archive),
     ("attributes", attributes),
+    ("binary", binary),
     ("charset", charset),
     ("coding", coding),
     ("compare", compare),
     ("cookies", cookies),
     ("css", css),
     ("deflate", deflate),
+    ("ftp_listing", ftp_listing),
     ("headers", headers),
     ("html", html),
     ("linear", linear),
     ("main_content", main_content),
     ("markdown", markdown),
+    ("package", package),
     ("page", page),
+    ("pdf", pdf),
     ("response", response),
     ("robots", robots),
     ("script", script),

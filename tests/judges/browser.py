@@ -140,6 +140,7 @@ def finished(page):
 
 
 def rules(page, hand, job):
+    hand.follow("Settings")
     hand.follow("Rules")
     hand.write("Regular expression of the new rule", "/private/")
     hand.write("Comment on the new rule", "not for us")
@@ -193,7 +194,8 @@ def story(browser, job):
     at("rules")
     steps(page, hand, job)
     at("steps")
-    hand.follow("Run")
+    hand.follow("Runs")
+    hand.follow("Start a run")
     hand.press("Crawl")
     at("live")
     finished(page)

@@ -36,7 +36,7 @@ const TASKS: &[Task] = &[
     ),
     (
         "quality",
-        "how good main content and search are (--only main,search --corpus PATH --worst N --learn --shipped)",
+        "how good main content, Markdown, documents and search are (--only PART,… --corpus PATH --worst N --learn --shipped)",
         quality::run,
     ),
     ("profile", "where each microsecond of a page goes (--web WEB --pages N)", profile::profile),

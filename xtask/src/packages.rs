@@ -38,11 +38,19 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     ),
     ("clang-14-doc", "a real site for tests/editions.rs", Probe::File("/usr/share/doc/clang-14/html/index.html")),
     ("clang-15-doc", "the same site a year later", Probe::File("/usr/share/doc/clang-15/html/index.html")),
+    ("vsftpd", "an FTP server that tests/real_servers.rs crawls", Probe::File("/usr/sbin/vsftpd")),
     (
         "postgresql",
         "the server that tests/postgres.rs exports to",
         Probe::Runs("sh", &["-c", "ls /usr/lib/postgresql/*/bin/initdb"]),
     ),
+    (
+        "libreoffice-writer-nogui",
+        "makes the texts that tests/office_documents.rs reads",
+        Probe::File("/usr/lib/libreoffice/program/libswlo.so"),
+    ),
+    ("libreoffice-calc-nogui", "makes its sheets", Probe::File("/usr/lib/libreoffice/program/libsclo.so")),
+    ("libreoffice-impress-nogui", "makes its slides", Probe::File("/usr/lib/libreoffice/program/libsdlo.so")),
 ];
 
 /// What the bench needs in addition.

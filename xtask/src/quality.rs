@@ -3,10 +3,13 @@
 //! `main`: main content, over annotated material that is not part of the project: it lies in
 //! `../shared/corpus` beside it, or where `--corpus` says. It is measured by a program of the crate
 //! it belongs to, in a release build: the time a page takes is one of the figures. `markdown`: what
-//! survives of a page, over two real documentations and the same material. `search`: whether the
-//! page that answers is found, over the documentations.
+//! survives of a page, over two real documentations and the same material. `documents`: what is
+//! read of PDFs and the like, over real ones. `search`: whether the page that answers is found, over
+//! the documentations. `office`: documents that are neither pages nor PDF, against Tika.
 
+mod documents;
 mod markdown;
+mod office;
 mod search;
 
 use crate::steps::{cargo, root, step};
@@ -14,13 +17,13 @@ use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 
 /// What can be measured.
-const PARTS: &[&str] = &["main", "markdown", "search"];
+const PARTS: &[&str] = &["main", "markdown", "documents", "search", "office"];
 
 /// Where the corpus is, beside the project or further up.
 const PLACES: &[&str] = &["../shared/corpus", "../../shared/corpus"];
 
 /// Measures what `--only` names, or all: the main content (`--corpus PATH --worst N --learn`),
-/// Markdown and search. What was learnt is judged on
+/// Markdown, documents (`--corpus PATH --worst N`) and search. What was learnt is judged on
 /// pages it was not learnt from, unless `--shipped` asks for the compiled table alone.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let mut wish = QualityWish::default();
@@ -34,7 +37,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
             ("--only", Some(parts)) => wish.only = parts.split(',').map(str::to_owned).collect(),
             _ => {
                 bail!(
-                    "unknown argument {arg}; known are --only main,markdown,search --corpus PATH --worst N --learn --shipped"
+                    "unknown argument {arg}; known are --only main,markdown,documents,search,office --corpus PATH --worst N --learn --shipped"
                 )
             }
         }
@@ -52,8 +55,19 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         let corpus = wish.corpus.clone().or_else(|| found(&root()));
         step("markdown", || markdown::run(corpus.as_deref()))?;
     }
+    if wish.wants("documents") {
+        let corpus = wish.corpus.clone().or_else(|| found(&root()));
+        step("documents", || documents::run(corpus.as_deref(), &wish.passed))?;
+    }
     if wish.wants("search") {
         step("search", search::run)?;
+    }
+    // Only where it is asked for: it takes Java and a judge that nothing else needs.
+    if wish.only.iter().any(|part| part == "office") {
+        let Some(corpus) = wish.corpus.clone().or_else(|| found(&root())) else {
+            bail!("no documents: give --corpus PATH, a directory with documents/");
+        };
+        step("office documents", || office::run(&corpus))?;
     }
     Ok(())
 }

@@ -4,6 +4,7 @@
 //! its own exit code.
 
 use anyhow::{Context, Result};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -49,7 +50,15 @@ pub(crate) fn run(program: &str, args: &[&str]) -> Result<()> {
 }
 
 fn run_with(program: &str, args: &[&str], environment: &[(&str, String)]) -> Result<()> {
-    let status = Command::new(program)
+    // What cargo told us of our own package would make build scripts run again that watch it, and
+    // everything behind them be built again.
+    let ours = std::env::vars_os().map(|(name, _)| name);
+    let ours = ours.filter(|name| ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| starts_with(name, start)));
+    let mut command = Command::new(program);
+    ours.for_each(|name| {
+        command.env_remove(name);
+    });
+    let status = command
         .args(args)
         .envs(environment.iter().map(|(name, value)| (name, value)))
         .current_dir(root())
@@ -60,6 +69,10 @@ fn run_with(program: &str, args: &[&str], environment: &[(&str, String)]) -> Res
     }
     let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
     Err(FailedCommand { what: format!("{program} {}", args.join(" ")), code }.into())
+}
+
+fn starts_with(name: &OsStr, start: &str) -> bool {
+    name.as_encoded_bytes().starts_with(start.as_bytes())
 }
 
 /// Runs cargo: the one that runs us, if known.

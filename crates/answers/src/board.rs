@@ -1,9 +1,11 @@
 //! How do all projects stand, asked again and again?
 //!
 //! A command that shows the state of projects opens each of them once. A server is asked every
-//! second, so it keeps what the question needs: a bare connection to each catalogue, which sees
-//! every commit, and the settings as long as their file is the same. The size of a project is
-//! measured by looking at all its files, and kept for a few seconds.
+//! second, so it keeps what the question needs: of a catalogue that is being written to, a bare
+//! connection, which sees every commit; of all others, which are most, the last run alone, as long
+//! as the catalogue's files are the same; and the settings as long as their file is. A connection
+//! takes half a megabyte, mostly for what it knows of the tables. The size of a project is measured
+//! by looking at all its files, and kept for a few seconds.
 
 use crate::{DueProject, ProjectStatus, Result, due, project_size, status};
 use orb_page::Moment;
@@ -13,8 +15,11 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Projects that are kept at most: each is an open database.
+/// Projects that are kept at most.
 const KEPT: usize = 128;
+
+/// How long ago a catalogue was last written to that can be told from one written to again.
+const SETTLED: Duration = Duration::from_secs(2);
 
 /// How long the size of a project is kept.
 const SIZE_LIFE: Duration = Duration::from_secs(10);
@@ -23,10 +28,18 @@ const SIZE_LIFE: Duration = Duration::from_secs(10);
 #[derive(Default)]
 pub struct StatusBoard(Mutex<VecDeque<BoardEntry>>);
 
+/// What was last recorded in a project.
+#[derive(Clone, Default)]
+struct LastRecorded {
+    run: Option<RunRecord>,
+    change: u64,
+}
+
 /// What is kept of a project.
 struct BoardEntry {
     project: ProjectDir,
     runs: Option<RunReader>,
+    last: Option<([Option<FileStamp>; 2], LastRecorded)>,
     settings: Option<(FileStamp, Settings)>,
     size: Option<(Instant, u64)>,
 }
@@ -55,6 +68,12 @@ impl StatusBoard {
         self.with(project, BoardEntry::last_run)
     }
 
+    /// The number of the last change of a project; 0 if there was never one. Changes are numbered
+    /// one after the other, so the difference of two numbers is how many there are between them.
+    pub fn last_change(&self, project: &ProjectDir) -> Result<u64> {
+        self.with(project, |entry| Ok(entry.last_recorded()?.change))
+    }
+
     /// The bytes of all files of a project, as they were at most a few seconds ago.
     pub fn size(&self, project: &ProjectDir) -> Result<u64> {
         self.with(project, |entry| match entry.size {
@@ -76,7 +95,7 @@ impl StatusBoard {
             let place = all.iter().position(|entry| entry.project == *project);
             place.and_then(|place| all.remove(place))
         };
-        let blank = || BoardEntry { project: project.clone(), runs: None, settings: None, size: None };
+        let blank = || BoardEntry { project: project.clone(), runs: None, last: None, settings: None, size: None };
         let mut entry = kept.unwrap_or_else(blank);
         let answer = ask(&mut entry);
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,16 +112,27 @@ impl StatusBoard {
 
 impl BoardEntry {
     fn last_run(&mut self) -> Result<Option<RunRecord>> {
+        Ok(self.last_recorded()?.run)
+    }
+
+    fn last_recorded(&mut self) -> Result<LastRecorded> {
         if self.project.is_empty() {
-            self.runs = None;
-            return Ok(None);
+            (self.runs, self.last) = (None, None);
+            return Ok(LastRecorded::default());
+        }
+        // Before the catalogue is read: what is written meanwhile changes them.
+        let stamps = RunReader::stamps(&self.project);
+        if let Some((_, last)) = self.last.as_ref().filter(|(then, _)| *then == stamps) {
+            return Ok(last.clone());
         }
         let runs = match self.runs.take().filter(RunReader::is_latest) {
             Some(runs) => runs,
             None => RunReader::open(&self.project)?,
         };
-        let last = runs.last()?;
-        self.runs = Some(runs);
+        let last = LastRecorded { run: runs.last()?, change: runs.last_change()? };
+        let settled = Moment(Moment::now().0.saturating_sub(SETTLED.as_millis().try_into().unwrap_or(0)));
+        let is_settled = stamps.iter().flatten().all(|stamp| stamp.is_before(settled));
+        (self.runs, self.last) = if is_settled { (None, Some((stamps, last.clone()))) } else { (Some(runs), None) };
         Ok(last)
     }
 
@@ -138,6 +168,16 @@ mod tests {
             let ended = board.status(&dir).unwrap();
             assert_eq!((ended.running, ended.state.as_deref(), ended.counters.pages), (false, Some("done"), 7));
         }
+        let file = std::fs::File::options().append(true).open(dir.catalogue()).unwrap();
+        file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+        assert_eq!(board.status(&dir).unwrap().run, Some(2));
+        let is_open = |board: &StatusBoard| board.0.lock().unwrap()[0].runs.is_some();
+        assert!(!is_open(&board), "a catalogue that nobody writes to is kept open");
+        let mut project = Project::open(&dir).unwrap();
+        let id = project.begin_run(RunKind::Track, "").unwrap();
+        assert_eq!((board.status(&dir).unwrap().run, is_open(&board)), (Some(3), true));
+        project.finish_run(id, RunState::Done, "").unwrap();
+        project.close().unwrap();
         home.remove("p").unwrap();
         let again = home.project("p").unwrap();
         assert_eq!(board.status(&again).unwrap().run, None);

@@ -8,7 +8,7 @@ use crate::{AnswerError, Collection, PageViews, Result, front_matter};
 use bytes::Bytes;
 use orb_extract::{Content, MainContent, MarkdownRequest, PageFacts};
 use orb_page::{Body, Document, Headers, PageId, WarcPosition};
-use orb_store::{ArchiveReader, StoredExchange};
+use orb_store::{ArchiveReader, PageRow, StoredExchange, VisitRow};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -53,6 +53,21 @@ pub struct PageContent {
     pub mime: Option<String>,
     /// The content as text.
     pub content: String,
+}
+
+/// A page and what each run saw of it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct VisitedPage {
+    /// Its record.
+    pub page: PageRow,
+    /// The visits, latest first.
+    pub visits: Vec<VisitRow>,
+}
+
+/// The page with this number and its visits: what it takes to choose a version of it.
+pub fn visited(collection: &Collection, page: u64) -> Result<VisitedPage> {
+    let page = collection.numbered(page)?;
+    Ok(VisitedPage { visits: collection.catalogue().visits(PageId(page.id))?, page })
 }
 
 /// One version of a page, to be read from the archive.
@@ -182,7 +197,7 @@ pub fn viewed<T>(url: &str, stored: &StoredExchange, content: &[u8], with: impl 
 
 /// The visible text.
 pub fn text(url: &str, stored: &StoredExchange, content: &[u8]) -> String {
-    read(url, stored, content, orb_extract::extract).text
+    read(url, stored, content, orb_aside::extract).text
 }
 
 /// The text of a page for readers.
@@ -190,7 +205,7 @@ fn reading(url: &str, stored: &StoredExchange, content: &[u8], extent: ContentEx
     read(url, stored, content, |c| {
         let mime = orb_extract::sniff(c.bytes, c.mime);
         if extent == ContentExtent::Whole || !is_html(&mime) {
-            return orb_extract::extract(c).text;
+            return orb_aside::extract(c).text;
         }
         MainContent::of(&orb_extract::text_of(c), is_xhtml(&mime)).main_text()
     })
@@ -223,8 +238,9 @@ pub fn markdown(url: &str, stored: &StoredExchange, content: &[u8], extent: Cont
     read(url, stored, content, |c| {
         let mime = orb_extract::sniff(c.bytes, c.mime);
         if !is_html(&mime) {
-            let document = orb_extract::extract(c);
-            let facts = PageFacts { title: document.title, ..PageFacts::default() };
+            let document = orb_aside::extract(c);
+            let Document { title, author, modified, created, .. } = document;
+            let facts = PageFacts { title, author, modified, published: created, ..PageFacts::default() };
             return MarkdownPage { text: document.text, facts };
         }
         let html = orb_extract::text_of(c);
@@ -252,7 +268,7 @@ pub fn source(url: &str, stored: &StoredExchange, content: &[u8]) -> String {
 /// The document of a stored page, as far as it can be decoded.
 pub fn document(url: &str, stored: &StoredExchange) -> Document {
     let content = orb_fetch::decode(&Body::Memory(stored.body.clone()), &codings(&stored.headers), CAP_FOR_TEXT).bytes;
-    read(url, stored, &content, orb_extract::extract)
+    read(url, stored, &content, orb_aside::extract)
 }
 
 /// The document of an archived answer; nothing where it cannot be read.

@@ -1,7 +1,7 @@
 //! Which pages wait to be visited, and how far are those who call for them believed?
 
 use crate::Result;
-use orb_store::{ProjectDir, SourceRecord};
+use orb_store::{IntakeCall, ProjectDir, SourceRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -26,6 +26,14 @@ pub struct CallSource {
     pub record: SourceRecord,
     /// The chance that their next call is right.
     pub belief: f64,
+}
+
+/// The calls that wait, those that were made last first, at most so many.
+pub fn waiting_calls(project: &ProjectDir, limit: usize) -> Result<Vec<IntakeCall>> {
+    let mut waiting = project.intake().waiting()?;
+    waiting.reverse();
+    waiting.truncate(limit);
+    Ok(waiting)
 }
 
 /// What waits in a project's intake, and from whom.

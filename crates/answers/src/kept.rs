@@ -11,12 +11,13 @@ use orb_page::Moment;
 use orb_store::{ProjectDir, ProjectLock, RunRecord};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The format that this program writes. Figures of another are counted again.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// What figures were counted from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +45,15 @@ impl FiguresMark {
             sources: extent.sources,
             finished_at: last.and_then(|run| run.finished_at).map(|at| at.0),
         })
+    }
+}
+
+impl FiguresMark {
+    /// The same as numbers.
+    pub(crate) fn numbers(&self) -> [u64; 7] {
+        let Self { format, batch, nonce, run, pages, sources, finished_at } = *self;
+        let finished_at = finished_at.map_or(0, i64::cast_unsigned);
+        [format.into(), batch, nonce, run.into(), pages, sources, finished_at]
     }
 }
 
@@ -96,6 +106,50 @@ fn write(project: &ProjectDir, place: &Path, text: &[u8]) {
     if written.is_err() {
         let _ = fs::remove_file(&unfinished);
     }
+}
+
+/// A long row of figures, of which some are read: behind numbers that say what they were counted
+/// from.
+pub(crate) struct KeptRow {
+    file: File,
+    begin: u64,
+    end: u64,
+}
+
+fn head_bytes(head: &[u64]) -> Vec<u8> {
+    head.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+impl KeptRow {
+    /// The row of this name, if it was counted from what these numbers say.
+    pub(crate) fn recall(project: &ProjectDir, name: &str, head: &[u64]) -> Option<Self> {
+        let file = File::open(row_place(project, name)).ok()?;
+        let (head, end) = (head_bytes(head), file.metadata().ok()?.len());
+        let row = Self { file, begin: head.len() as u64, end };
+        let mut found = vec![0; head.len()];
+        row.file.read_exact_at(&mut found, 0).ok()?;
+        (found == head).then_some(row)
+    }
+
+    /// Keeps a row, if the disk lets us.
+    pub(crate) fn keep(project: &ProjectDir, name: &str, head: &[u64], row: &[u8]) {
+        write(project, &row_place(project, name), &[&head_bytes(head), row].concat());
+    }
+
+    /// At most so many bytes from a place in the row on; none where they cannot be read.
+    pub(crate) fn part(&self, from: u64, most: u64) -> Vec<u8> {
+        let begin = self.begin.saturating_add(from);
+        let length = self.end.saturating_sub(begin).min(most);
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
+        if self.file.read_exact_at(&mut bytes, begin).is_err() {
+            bytes.clear();
+        }
+        bytes
+    }
+}
+
+fn row_place(project: &ProjectDir, name: &str) -> PathBuf {
+    project.dir.join("figures").join(format!("{name}.row"))
 }
 
 /// What is kept of a run: when it had ended, and figures of it. A run that is resumed ends again.

@@ -37,7 +37,9 @@ mod kept;
 mod lines;
 mod links;
 mod log;
+mod marks;
 mod newest;
+mod order;
 mod overview;
 mod page_file;
 mod pages;
@@ -64,8 +66,8 @@ pub use board::StatusBoard;
 pub use changes::{CHANGES, ChangePage, FeedEnd, changes, changes_before, cursor_since, latest_changes};
 pub use check::check;
 pub use collection::Collection;
-pub use compare::{ComparedVersions, compare_versions};
-pub use content::{ArchivedVersion, ContentExtent, ContentForm, PageContent, content};
+pub use compare::{ChoosablePart, ComparedVersions, choosable_parts, compare_versions, ignoring, only};
+pub use content::{ArchivedVersion, ContentExtent, ContentForm, PageContent, VisitedPage, content, visited};
 pub use diff::{DiffBy, DiffSide, DiffWish, PageDiff, diff};
 pub use due::{DueProject, due, due_project};
 pub use error::AnswerError;
@@ -86,13 +88,13 @@ pub use inspect::{
     SessionReport, UrlIdentity, UrlSessionId, archived_forms, inspect_document, inspect_forms, inspect_robots,
     inspect_sessions, inspect_urls,
 };
-pub use intake::{CallSource, IntakeState, intake};
+pub use intake::{CallSource, IntakeState, intake, waiting_calls};
 pub use lines::{clip, grouped, harmless};
 pub use links::{
     LinkFilter, LinkTexts, LinksIn, link_history, link_texts, links_in, links_in_at_hand, links_out, links_since,
 };
 pub use log::{LogLine, RunLog, run_log};
-pub use newest::newest;
+pub use newest::{HostWeb, WebThread, WebbedHost, host_web, newest};
 pub use overview::{Overview, overview};
 pub use page_file::{front_matter, page_file_name};
 pub use pages::{PageFilter, PageList, StatusRange, pages};
@@ -123,8 +125,8 @@ pub use orb_graph::{BowTie, By, Direction, GraphError, GraphFreshness, GraphOpti
 pub use orb_index::{TextField, WordCount};
 pub use orb_store::{
     AckRow, AnchorRow, Cell, CheckCounts, CheckReport, Column, ColumnNote, Degrees, Finding, FlagTally, HealthKind,
-    HealthRow, HostRow, ImageRow, LinkChange, LinkChangeRow, LinkRow, LinkValues, NewestRow, PageRow, QueryEnd,
-    ReportRow, RunCounters, SourceRecord, Stats, TableNote, VisitRow,
+    HealthRow, HostRow, ImageRow, IntakeCall, LinkChange, LinkChangeRow, LinkRow, LinkValues, NewestRow, PageRow,
+    QueryEnd, ReportRow, RunCounters, SourceRecord, Stats, TableNote, VisitRow,
 };
 /// How an HTML page shows differences, and a foreign text.
 pub use orb_track::diff::html::{STYLE as DIFF_STYLE, escaped};

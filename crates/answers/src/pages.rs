@@ -3,11 +3,12 @@
 //! A list is read part by part: a part ends at its limit, or where enough pages were examined that
 //! did not match, or where that took long enough, so that a rare filter on a large collection costs
 //! many short answers and no long one. The next part continues after the last page that was
-//! examined.
+//! examined. Where what every page is has been counted, only those of the wanted kind are examined.
 
+use crate::marks::PageMarks;
 use crate::{AnswerError, Collection, Result};
 use orb_page::PageKind;
-use orb_store::{PageRow, PageSieve};
+use orb_store::{CatalogueReader, PageRow, PageSieve};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::str::FromStr;
@@ -79,6 +80,12 @@ pub fn pages(collection: &Collection, filter: &PageFilter, after: u64, limit: u6
         url: filter.url.as_deref(),
     };
     collection.catalogue().at_one_moment(|reader| {
+        if let Some(kind) = filter.kind
+            && let Some(marks) = PageMarks::now(collection)?
+        {
+            let candidates = marks.after(after, |mark| mark.is_a(kind));
+            return marked(reader, &sieve, candidates, limit);
+        }
         let (known, begun) = (reader.extent()?.pages, Instant::now());
         let (mut pages, mut end) = (Vec::new(), after);
         while end < known && end - after < EXAMINED && (end == after || begun.elapsed() < TIME) {
@@ -92,6 +99,23 @@ pub fn pages(collection: &Collection, filter: &PageFilter, after: u64, limit: u6
         }
         Ok(PageList { next: (end < known).then_some(end), pages })
     })
+}
+
+/// The same of pages whose kind is known.
+fn marked(
+    reader: &CatalogueReader,
+    sieve: &PageSieve<'_>,
+    candidates: impl Iterator<Item = u64>,
+    limit: u64,
+) -> Result<PageList> {
+    let (mut pages, begun, mut candidates) = (Vec::new(), Instant::now(), candidates.peekable());
+    while let Some(page) = candidates.next() {
+        pages.extend(reader.pages(sieve, (page - 1, page), 1)?);
+        if candidates.peek().is_some() && (pages.len() as u64 >= limit || begun.elapsed() > TIME) {
+            return Ok(PageList { pages, next: Some(page) });
+        }
+    }
+    Ok(PageList { pages, next: None })
 }
 
 #[cfg(test)]

@@ -2,9 +2,11 @@
 //!
 //! The queue is derived from the catalogue, which also tells it while a run goes on: a page waits
 //! if nothing keeps it from being fetched and no visit has been recorded since it was asked for.
-//! There may be many millions, so an answer examines a stretch of pages and says where the next
-//! begins.
+//! There may be many millions, so an answer examines a stretch of pages for a few milliseconds and
+//! says where the next begins. It goes from the last that was found to the first: a crawl visits
+//! those that were found early, and what waits is at the end.
 
+use crate::marks::PageMarks;
 use crate::{AnswerError, Collection, Result};
 use orb_page::HostId;
 use orb_store::WaitingPage;
@@ -12,9 +14,13 @@ use regex::{Regex, RegexBuilder};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
-/// Pages that are examined for one answer.
-const EXAMINED: u64 = 200_000;
+/// Pages that are examined between two looks at the clock.
+const STEP: u64 = 1_000;
+
+/// Time for one answer: the step that passes it is the last.
+const TIME: Duration = Duration::from_millis(6);
 
 /// Pages that are examined for one piece of the text.
 const PIECE: u64 = 20_000;
@@ -60,9 +66,9 @@ pub struct QueuePart {
     pub found: u64,
     /// Their hosts, those with most pages first, 200 at most.
     pub hosts: Vec<QueuedHost>,
-    /// The first of them, in the order in which they were discovered.
+    /// Some of them, those that were discovered last first.
     pub pages: Vec<QueuedPage>,
-    /// Where the next stretch begins; `None` if this is the last.
+    /// Where the next stretch begins: the pages before this number. `None` if this is the last.
     pub next: Option<u64>,
 }
 
@@ -90,10 +96,11 @@ pub struct QueuedPage {
     pub depth: u32,
 }
 
-/// The stretch of the queue after the page of this number, with at most so many of its pages.
-pub fn queue(collection: &Collection, filter: &QueueFilter, after: u64, limit: usize) -> Result<QueuePart> {
+/// The stretch of the queue before the page of this number, by default the last one, with at most
+/// so many of its pages.
+pub fn queue(collection: &Collection, filter: &QueueFilter, before: Option<u64>, limit: usize) -> Result<QueuePart> {
     let (mut found, mut pages, mut counts) = (0, Vec::new(), HashMap::<u32, u64>::new());
-    let next = walk(collection, filter, (after, EXAMINED), |page| {
+    let next = walk_back(collection, filter, before, |page| {
         found += 1;
         *counts.entry(page.host).or_default() += 1;
         if pages.len() < limit {
@@ -112,6 +119,36 @@ pub fn queue(collection: &Collection, filter: &QueueFilter, after: u64, limit: u
     };
     let hosts = counts.into_iter().map(named).collect::<Result<_>>()?;
     Ok(QueuePart { found, hosts, pages, next })
+}
+
+/// Gives the pages that wait and pass a filter, from the one before a number on towards the first,
+/// until time is up; returns before which number the next stretch is.
+fn walk_back(
+    collection: &Collection,
+    filter: &QueueFilter,
+    before: Option<u64>,
+    mut each: impl FnMut(WaitingPage),
+) -> Result<Option<u64>> {
+    collection.catalogue().at_one_moment(|reader| {
+        let (marks, begun) = (PageMarks::now(collection)?, Instant::now());
+        let mut last = reader.extent()?.pages.min(before.unwrap_or(u64::MAX).saturating_sub(1));
+        while last > 0 {
+            let step = (last.saturating_sub(STEP), last);
+            if marks.as_ref().is_none_or(|marks| marks.has_queued(step)) {
+                let mut waiting = Vec::new();
+                reader.each_waiting(step, filter.host, |page| {
+                    waiting.push(page);
+                    Ok::<_, AnswerError>(())
+                })?;
+                waiting.into_iter().rev().filter(|page| filter.lets(&page.url)).for_each(&mut each);
+            }
+            last = step.0;
+            if last > 0 && begun.elapsed() >= TIME {
+                return Ok(Some(last + 1));
+            }
+        }
+        Ok(None)
+    })
 }
 
 /// The URLs of a stretch of the queue, one a line, and where the next begins.

@@ -4,10 +4,14 @@
 //! streamed; account and documents are read in one transaction, so that they agree.
 
 use crate::kept::{keep_run, recall_run};
+use crate::order::ReportOrder;
 use crate::versions::ChangedVersions;
 use crate::{AnswerError, CHANGES, Collection, Result, state_of};
 use orb_page::{Flag, Moment, RunId};
-use orb_store::{AckRow, FlagCounts, FlagTally, ProjectLock, ReportFilter, ReportRow, RunCounters, RunRecord};
+use orb_store::{
+    AckRow, CatalogueReader, FlagCounts, FlagTally, ProjectLock, ReportFilter, ReportRow, RunCounters, RunRecord,
+    StoreError,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use std::io;
@@ -74,6 +78,7 @@ fn maybe_as_text<S: Serializer>(at: &Option<Moment>, serializer: S) -> std::resu
 /// A report, while it is read.
 pub struct Report<'a> {
     collection: &'a Collection,
+    record: RunRecord,
     /// The account of the run.
     pub account: RunReport,
     counts: FlagCounts,
@@ -158,7 +163,7 @@ impl<'a> Report<'a> {
             (true, false) => CHANGES.to_vec(),
             (false, _) => wish.flags.clone(),
         };
-        Ok(Self { collection, account, counts, flags, around, limit, offset })
+        Ok(Self { collection, record, account, counts, flags, around, limit, offset })
     }
 
     /// How many documents have this flag.
@@ -186,12 +191,45 @@ impl<'a> Report<'a> {
     pub fn each_of(&self, flags: &[Flag], usual: u64, mut each: impl FnMut(ReportRow) -> io::Result<()>) -> Result<()> {
         let limit = self.limit.unwrap_or(usual);
         let (run, around, offset) = (RunId(self.account.run), self.around, self.offset);
-        let wanted = ReportFilter { run, flags, around, limit, offset };
-        let told = self
-            .collection
-            .catalogue()
-            .each_report_row(&wanted, |row| each(row).map_err(orb_store::StoreError::Output));
-        Ok(told?)
+        let each = |row| each(row).map_err(StoreError::Output);
+        // Whoever wants all of it is served as fast by sorting once.
+        match self.limit.and_then(|_| ReportOrder::of(self.collection, &self.record)) {
+            Some(order) => self.each_in_order(&order, flags, (limit, offset), each),
+            None => {
+                let wanted = ReportFilter { run, flags, around, limit, offset };
+                Ok(self.collection.catalogue().each_report_row(&wanted, each)?)
+            }
+        }
+    }
+
+    /// The same by an order that is known.
+    fn each_in_order(
+        &self,
+        order: &ReportOrder,
+        flags: &[Flag],
+        (mut limit, mut offset): (u64, u64),
+        mut each: impl FnMut(ReportRow) -> std::result::Result<(), StoreError>,
+    ) -> Result<()> {
+        let (reader, run) = (self.collection.catalogue(), RunId(self.account.run));
+        let mut before = 0;
+        for (flag, is_ordered) in CatalogueReader::report_flags(run) {
+            let all = if is_ordered { self.count(flag) } else { self.listed(flag) };
+            if flags.contains(&flag) {
+                let (skipped, given) = (offset.min(all), limit.min(all - offset.min(all)));
+                if is_ordered {
+                    for seq in order.part(before + skipped, given) {
+                        reader.change(seq)?.map_or(Ok(()), &mut each)?;
+                    }
+                } else if given > 0 {
+                    let (flags, around) = (&[flag][..], self.around);
+                    let wanted = ReportFilter { run, flags, around, limit: given, offset: skipped };
+                    reader.each_report_row(&wanted, &mut each)?;
+                }
+                (limit, offset) = (limit - given, offset - skipped);
+            }
+            before += if is_ordered { all } else { 0 };
+        }
+        Ok(())
     }
 
     /// What an updated document said before, and what it says now.

@@ -1,6 +1,7 @@
 //! What does the collection contain, in numbers?
 
 use crate::kept::{FiguresMark, KeptFigures, keep, recall};
+use crate::marks::keep_marks;
 use crate::{Collection, Result};
 use orb_page::Moment;
 use orb_store::{CatalogueReader, Column, Stats};
@@ -81,7 +82,9 @@ pub fn stats(collection: &Collection) -> Result<CrawlStats> {
         if let Some(kept) = recall::<KeptStats>(collection.project(), KEPT).filter(|kept| kept.is_of(&mark)) {
             return Ok(kept.figures.stats());
         }
-        let stats = CrawlStats { counts: reader.stats()?, aliases: learnt(reader)? };
+        let (counts, marks) = reader.stats()?;
+        let stats = CrawlStats { counts, aliases: learnt(reader)? };
+        keep_marks(collection, &mark, &marks);
         keep(collection.project(), KEPT, &KeptFigures::new(mark, KeptStats::of(&stats)));
         Ok(stats)
     })

@@ -1,7 +1,8 @@
 //! How does a comparison read a version of a page?
 //!
 //! The one place where tracking meets the extractors: `track` asks for texts and blocks, `extract`
-//! knows how to read them.
+//! knows how to read them. A document of a format that is read aside is compared by its text, so
+//! that one that was merely made anew is the same; where it has none, by its bytes.
 
 use orb_extract::{Content, WantedPart};
 use orb_page::Block;
@@ -18,18 +19,29 @@ const MOST_LINES: usize = 200_000;
 pub struct PageViews<'a> {
     content: Content<'a>,
     mime: Cow<'a, str>,
+    is_aside: bool,
     text: OnceCell<Cow<'a, str>>,
 }
 
 impl<'a> PageViews<'a> {
     /// A version with its codings removed.
     pub fn new(content: Content<'a>) -> Self {
-        Self { content, mime: orb_extract::sniff(content.bytes, content.mime), text: OnceCell::new() }
+        let mime = orb_extract::sniff(content.bytes, content.mime);
+        let is_aside = orb_extract::is_read_aside(&content);
+        Self { content, mime, is_aside, text: OnceCell::new() }
     }
 
-    /// Its characters.
+    /// Its characters; of a document that is read aside, those of its text.
     pub fn source(&self) -> &str {
-        self.text.get_or_init(|| orb_extract::text_of(&self.content))
+        self.text.get_or_init(|| match self.is_aside {
+            true => orb_aside::extract(&self.content).text.into(),
+            false => orb_extract::text_of(&self.content),
+        })
+    }
+
+    /// Whether it is a document that is read aside, such as a PDF.
+    pub fn is_document(&self) -> bool {
+        self.is_aside
     }
 
     fn is_html(&self) -> bool {
@@ -68,6 +80,9 @@ impl Views for PageViews<'_> {
 
     fn is_text(&self) -> bool {
         let mime = &*self.mime;
+        if self.is_aside {
+            return !self.source().is_empty();
+        }
         self.is_html()
             || mime.starts_with("text/")
             || mime.ends_with("+xml")

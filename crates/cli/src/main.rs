@@ -21,6 +21,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = Cli::read();
+    command::read_aside::install();
     keep_quiet_about_what_is_caught();
     if cli.common.verbose {
         // Fails only if a subscriber is already set, and nobody else sets one.
@@ -80,5 +81,6 @@ fn run(cli: &Cli) -> Result<(), CommandFailure> {
         Command::Mcp => command::mcp::run(common),
         Command::Demo(a) => command::demo::run(common, a),
         Command::Browser(a) => command::browser::run(a),
+        Command::ReadAside(a) => command::read_aside::run(a),
     }
 }

@@ -17,14 +17,15 @@ use crate::track::looks::Noises;
 use crate::track::revisit::Revisits;
 use crate::watch::machine;
 use crate::watch::why::Bounds;
-use orb_fetch::{FetchConfig, Jar, Keyring, Timeouts};
+use orb_aside::{HelperLimits, Helpers};
+use orb_fetch::{Credential, FetchConfig, FtpTls, Jar, Keyring, Timeouts};
 use orb_frontier::{Budget, FrontierConfig, Order, Politeness, Retries};
 use orb_page::RunId;
 use orb_project::Schedule;
-use orb_project::{FetchSettings, FrontierSettings, OrderName, Settings};
+use orb_project::{DocumentSettings, FetchSettings, FrontierSettings, FtpTlsName, OrderName, Settings};
 use orb_store::{ArchiveReader, RunCounters};
 use orb_urls::{Address, Canonicaliser};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,6 +37,8 @@ pub(crate) struct Config {
     pub read: ReadRules,
     /// Number of reading threads.
     pub workers: usize,
+    /// Number of threads that read documents.
+    pub document_workers: usize,
     /// Prefix of their names.
     pub worker_name: String,
     /// Whether to read sitemaps that robots.txt names.
@@ -53,12 +56,22 @@ impl Config {
         dir: &Path,
         sessions: Arc<Sessions>,
     ) -> Result<Self, CrawlError> {
-        let workers = if settings.crawl.workers == 0 { machine::cores() } else { settings.crawl.workers };
+        let or_cores = |number: usize| if number == 0 { machine::cores() } else { number };
+        let workers = or_cores(settings.crawl.workers);
         settings.examine()?;
         let mut fetch = fetch_config(&settings.fetch, seeds)?;
         fetch.per_host = settings.frontier.per_host;
+        fetch.max_document_size = settings.documents.max_size.0;
+        fetch.is_document = orb_extract::is_document_type;
         fetch.spool_dir = dir.to_owned();
-        fetch.keyring = Arc::new(Keyring::new(orb_project::credentials(&settings.auth)?));
+        fetch.ftp_tls = match settings.ftp.tls {
+            FtpTlsName::Try => FtpTls::Try,
+            FtpTlsName::Require => FtpTls::Require,
+            FtpTlsName::Off => FtpTls::Off,
+        };
+        fetch.file_roots = file_roots(settings, seeds);
+        let given = orb_project::credentials(&settings.auth)?.into_iter().chain(seed_logins(settings));
+        fetch.keyring = Arc::new(Keyring::new(given.collect()));
         if let Some(file) = &settings.fetch.cookies_file {
             let jar = Jar::default();
             jar.load(file)?;
@@ -68,6 +81,7 @@ impl Config {
             fetch,
             read: read_rules(settings, scope, sessions, dir)?,
             workers,
+            document_workers: or_cores(settings.documents.workers),
             worker_name: settings.crawl.worker_name.clone(),
             sitemaps: settings.frontier.sitemaps && settings.frontier.depth != Some(0),
             settings: settings.clone(),
@@ -148,7 +162,6 @@ impl Config {
         RecorderRules {
             run,
             order: order(&settings.frontier),
-            batch_pages: self.uncommitted(),
             batch_time: settings.crawl.batch_time.0,
             links: settings.store.links,
             noises: self.read.revisits.as_ref().map(|revisits| Arc::clone(&revisits.noises)),
@@ -217,14 +230,45 @@ fn read_rules(
         steps: Arc::new(StepRules::of_all(settings)?),
         max_redirects: settings.frontier.max_redirects,
         follow_nofollow: settings.frontier.follow_nofollow,
-        max_content: settings.fetch.max_size.0.saturating_mul(4).clamp(1_000_000, 1_000_000_000),
+        max_content: most_content(settings.fetch.max_size.0.saturating_mul(4)),
+        max_document: most_content(settings.fetch.max_size.0.saturating_mul(4).max(settings.documents.max_size.0)),
         agent: agent(&settings.fetch).into(),
         topic: Arc::new(Topic::new(&settings.frontier.topic)),
         spool_dir: dir.to_owned(),
         archive_level: settings.store.archive.then_some(i32::from(settings.store.warc_level)),
         wording: settings.index.enabled.then(|| WordingRules::from(&settings.index)),
         revisits: None,
+        helpers: Arc::new(helpers(&settings.documents)),
     })
+}
+
+/// The logins that seeds of other protocols than the web's are written with (`ftp://me:secret@h/`).
+/// They leave the URL; who writes them there accepts that they may travel in the clear.
+fn seed_logins(settings: &Settings) -> Vec<Credential> {
+    settings.seeds.iter().filter_map(|seed| Credential::of_seed(seed)).collect()
+}
+
+/// The directories of this machine that a run may read: those of its seeds, where these are the
+/// user's own, and what the settings add.
+fn file_roots(settings: &Settings, seeds: &[Address]) -> Vec<PathBuf> {
+    let is_file = |seed: &&Address| seed.scheme() == "file" && settings.fetch.private_seeds;
+    seeds
+        .iter()
+        .filter(is_file)
+        .filter_map(orb_fetch::directory_of)
+        .chain(settings.files.roots.iter().cloned())
+        .collect()
+}
+
+/// A maximum decoded size within reason.
+fn most_content(size: u64) -> u64 {
+    size.clamp(1_000_000, 1_000_000_000)
+}
+
+/// Who reads documents.
+fn helpers(documents: &DocumentSettings) -> Helpers {
+    let most = if documents.workers == 0 { machine::cores() } else { documents.workers };
+    Helpers::new(most, HelperLimits { memory: documents.memory.0, ..HelperLimits::default() })
 }
 
 pub(crate) fn fetch_config(fetch: &FetchSettings, seeds: &[Address]) -> Result<FetchConfig, CrawlError> {

@@ -422,8 +422,9 @@ fn start(
             })
         })
         .map_err(CrawlError::Threads)?;
-    let desk = ReadingDesk { shared: Arc::clone(shared), clock, work, recorder: to_recorder.clone() };
-    let readers = spawn_readers(&desk, config).map_err(CrawlError::Threads)?;
+    let recorder_too = to_recorder.clone();
+    let desk = ReadingDesk { shared: Arc::clone(shared), clock, work, recorder: recorder_too, documents: None };
+    let readers = spawn_readers(desk, config).map_err(CrawlError::Threads)?;
     let errand = Errand {
         shared: Arc::clone(shared),
         sessions: Arc::clone(&config.read.sessions),

@@ -111,19 +111,67 @@ impl Switch {
 
 /// How much was fetched and is not yet committed. It bounds what a crash can cost, and memory, so
 /// the queues between the sockets and the recorder need no bound of their own.
+///
+/// It is short at first and grows with what is committed, and short again while many answers repeat
+/// others: which addresses are one page is learnt from recorded pages, so that what is fetched ahead
+/// in ignorance is fetched twice.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
     pages: AtomicUsize,
     bytes: AtomicU64,
+    room: AtomicUsize,
+    /// What waits for the document readers, in memory and in files.
+    documents: AtomicU64,
+    spooled: AtomicU64,
     most: usize,
+}
+
+/// What a response holds while it waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct HeldBytes {
+    /// Its wire bytes.
+    pub wire: u64,
+    /// Those of them that are in memory.
+    pub memory: u64,
 }
 
 impl Pipeline {
     /// Maximum bytes between the sockets and the recorder.
     const MAX_BYTES: u64 = 64_000_000;
+    /// Maximum pages at the start of a run.
+    const FIRST: usize = 50;
+    /// Documents that wait take half of them at most, and this much in files.
+    const MAX_DOCUMENTS: u64 = Self::MAX_BYTES / 2;
+    const MAX_SPOOLED: u64 = 1_000_000_000;
 
     fn new(most: usize) -> Self {
-        Self { pages: AtomicUsize::new(0), bytes: AtomicU64::new(0), most }
+        let none = || AtomicU64::new(0);
+        let room = AtomicUsize::new(most.min(Self::FIRST));
+        Self { pages: AtomicUsize::new(0), bytes: none(), documents: none(), spooled: none(), room, most }
+    }
+
+    /// Maximum pages for now.
+    pub(crate) fn room(&self) -> usize {
+        self.room.load(Ordering::Relaxed)
+    }
+
+    /// A page goes to the document readers. What it has in a file takes no memory until it is read.
+    pub(crate) fn hand_on(&self, held: HeldBytes) {
+        self.documents.fetch_add(held.memory, Ordering::Relaxed);
+        self.spooled.fetch_add(held.wire - held.memory, Ordering::Relaxed);
+        self.bytes.fetch_sub(held.wire, Ordering::Relaxed);
+    }
+
+    /// It was read.
+    pub(crate) fn come_back(&self, held: HeldBytes) {
+        self.bytes.fetch_add(held.wire, Ordering::Relaxed);
+        self.documents.fetch_sub(held.memory, Ordering::Relaxed);
+        self.spooled.fetch_sub(held.wire - held.memory, Ordering::Relaxed);
+    }
+
+    /// Whether documents that wait have taken their share of memory.
+    pub(crate) fn has_many_documents(&self) -> bool {
+        self.documents.load(Ordering::Relaxed) >= Self::MAX_DOCUMENTS
     }
 
     /// A page with this many bytes was fetched, or a queued one was given up.
@@ -149,6 +197,14 @@ impl Pipeline {
         self.pages.fetch_sub(pages, Ordering::Release);
     }
 
+    /// A batch with this many pages is committed. `repeats` is whether many of them said the same as
+    /// others.
+    pub(crate) fn committed(&self, pages: usize, repeats: bool) {
+        self.leave(pages);
+        let room = if repeats { Self::FIRST } else { self.room() + pages / 2 };
+        self.room.store(room.max(Self::FIRST).min(self.most), Ordering::Relaxed);
+    }
+
     /// Whether nothing is left to commit.
     pub(crate) fn is_empty(&self) -> bool {
         self.pages.load(Ordering::Acquire) == 0
@@ -157,7 +213,10 @@ impl Pipeline {
     /// Whether nothing more should be fetched for now.
     pub(crate) fn is_full(&self) -> bool {
         // Relaxed: the limits are soft, and a stale value overshoots by a few pages at most.
-        self.pages.load(Ordering::Relaxed) >= self.most || self.bytes.load(Ordering::Relaxed) >= Self::MAX_BYTES
+        let bytes = self.bytes.load(Ordering::Relaxed) + self.documents.load(Ordering::Relaxed);
+        self.pages.load(Ordering::Relaxed) >= self.room()
+            || bytes >= Self::MAX_BYTES
+            || self.spooled.load(Ordering::Relaxed) >= Self::MAX_SPOOLED
     }
 }
 

@@ -1,10 +1,10 @@
 //! How are many files packed into one ZIP file?
 //!
-//! Every entry is stored, not compressed: what goes in is compressed already, and players read
-//! ranges of it in place (WACZ requires that). The `zip` crate writes the format; here the length
-//! and the SHA-256 of each entry are taken on the way, for the data package that lists them. Local
-//! headers have ZIP64 fields throughout, because the length of an entry is not known when it
-//! begins.
+//! Entries are stored unless somebody asks for more: most of what goes in is compressed already,
+//! and players read ranges of it in place (WACZ requires that). Tables and texts may be deflated.
+//! The `zip` crate writes the format; here the length and the SHA-256 of each entry are taken on
+//! the way, for the data package that lists them. Local headers have ZIP64 fields throughout,
+//! because the length of an entry is not known when it begins.
 
 use orb_page::{CivilTime, Moment};
 use sha2::{Digest, Sha256};
@@ -50,8 +50,17 @@ impl<W: Write + Seek> Zip<W> {
 
     /// Begins an entry, to which everything belongs that is written from now on.
     pub(super) fn begin(&mut self, path: &str) -> io::Result<()> {
+        self.begin_as(path, CompressionMethod::Stored)
+    }
+
+    /// The same for one that is compressed.
+    pub(super) fn begin_deflated(&mut self, path: &str) -> io::Result<()> {
+        self.begin_as(path, CompressionMethod::Deflated)
+    }
+
+    fn begin_as(&mut self, path: &str, method: CompressionMethod) -> io::Result<()> {
         self.end();
-        self.out.start_file(path, self.options)?;
+        self.out.start_file(path, self.options.compression_method(method))?;
         self.open = Some(Open { path: path.to_owned(), sha: Sha256::new(), bytes: 0 });
         Ok(())
     }

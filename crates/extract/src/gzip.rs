@@ -1,8 +1,8 @@
 //! What is inside a gzip file?
 //!
-//! Sitemaps come as `.xml.gz`. A file is decompressed only if its first bytes turn out to be text,
-//! and up to 50 MB, the maximum size of a sitemap. An archive or a decompression bomb costs a few
-//! kilobytes.
+//! Sitemaps come as `.xml.gz`. A file is decompressed only if its first bytes turn out to be text
+//! or those of a tar file, and up to 50 MB, the maximum size of a sitemap. Anything else, such as a
+//! decompression bomb, costs a few kilobytes.
 
 use crate::gather::Gather;
 use crate::{Extract, TypedContent, dispatch, sniff};
@@ -26,7 +26,7 @@ impl Extract for GzipExtractor {
     fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {
         let (start, _) = unpack(source.bytes, PEEK);
         let mime = sniff(&start, None);
-        if !mime.starts_with("text/") && !mime.ends_with("xml") {
+        if !mime.starts_with("text/") && !mime.ends_with("xml") && mime != "application/x-tar" {
             return;
         }
         let (bytes, failure) = unpack(source.bytes, CAP);

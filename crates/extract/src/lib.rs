@@ -6,33 +6,50 @@
 //!
 //! A format is one file with one `Extract` implementation and one line in `EXTRACTORS`.
 
+mod archive;
 mod around;
 mod bytewise;
 mod charset;
+mod compound;
 mod css;
 mod directives;
 mod entity;
+mod epub;
 mod facts;
 mod feed;
 mod fill;
+mod flow;
 mod gather;
 mod gist;
 mod gzip;
 mod headers;
 mod html;
 mod inert;
+mod json;
 mod language;
+mod legacy;
 mod listing;
+mod mail;
 mod main_content;
 mod markdown;
+mod media;
+mod odf;
+mod office;
+mod package;
+mod parts;
+mod pdf;
 mod pick;
+mod picture;
 mod prose;
+mod rtf;
 mod script;
 mod select;
 mod shell;
 mod simhash;
 mod sitemap;
 mod sniff;
+mod stamp;
+mod swf;
 mod tame;
 mod text;
 mod xml;
@@ -46,6 +63,7 @@ pub use inert::{AddressUse, inert};
 pub use language::language;
 pub use main_content::{ContentBlock, MainContent};
 pub use markdown::{MarkdownRequest, markdown};
+pub use parts::{PagePart, parts};
 pub use pick::{Picked, Picker};
 pub use select::{Selected, WantedPart, check_selector, select};
 pub use shell::{ShellSigns, shell_signs};
@@ -81,18 +99,36 @@ trait Extract: Sync {
     fn accepts(&self, source: &TypedContent<'_>) -> bool;
     /// Extracts it.
     fn extract(&self, source: &TypedContent<'_>, found: &mut Gather);
+    /// Whether it is read aside, in a process of its own: a whole-document format whose parser a
+    /// hostile file may drive out of memory, out of stack or into an endless loop.
+    fn aside(&self) -> bool {
+        false
+    }
 }
 
 /// The formats, in the order in which they are tried.
 static EXTRACTORS: &[&dyn Extract] = &[
     &html::HtmlExtractor,
     &css::CssExtractor,
+    &json::JsonExtractor,
     &script::ScriptExtractor,
     &sitemap::SitemapExtractor,
     &feed::FeedExtractor,
     &xml::XmlExtractor,
     &gzip::GzipExtractor,
     &listing::ListingExtractor,
+    &pdf::PdfExtractor,
+    &office::OfficeExtractor,
+    &odf::OdfExtractor,
+    &epub::EpubExtractor,
+    &legacy::LegacyExtractor,
+    &legacy::OutlookExtractor,
+    &rtf::RtfExtractor,
+    &mail::MailExtractor,
+    &swf::FlashExtractor,
+    &archive::ArchiveExtractor,
+    &picture::PictureExtractor,
+    &media::MediaExtractor,
     &text::TextExtractor,
 ];
 
@@ -153,6 +189,19 @@ pub fn extract_within(content: &Content<'_>, room: String, wants_layout: bool) -
         doc.lang = language(&doc.text).map(str::to_owned);
     }
     doc
+}
+
+/// Whether content is to be read aside: in a process that may die of it. See
+/// `docs/decisions/0052-reading-aside.md`.
+pub fn is_read_aside(content: &Content<'_>) -> bool {
+    let mime = sniff(content.bytes, content.mime);
+    let source = TypedContent { bytes: content.bytes, mime: &mime, charset: content.charset, url: content.url };
+    EXTRACTORS.iter().find(|e| e.accepts(&source)).is_some_and(|e| e.aside())
+}
+
+/// Whether a media type alone says that its content is to be read aside.
+pub fn is_document_type(mime: &str) -> bool {
+    is_read_aside(&Content { bytes: &[], mime: Some(mime), charset: None, url: "" })
 }
 
 /// The characters of a text document, decoded from whatever encoding it is in.

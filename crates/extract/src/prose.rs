@@ -11,6 +11,8 @@ use memchr::memchr;
 
 /// Maximum text kept, in bytes.
 pub(crate) const TEXT_CAP: usize = 2 << 20;
+/// Maximum text kept of a document that is no web page.
+pub(crate) const DOCUMENT_CAP: usize = 4 << 20;
 /// How far the text may exceed the cap while slices are open.
 const SLACK: usize = 64 << 10;
 
@@ -24,12 +26,20 @@ enum WordGap {
 }
 
 /// The text so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Prose {
     out: String,
     gap: WordGap,
+    /// How much is kept, in bytes.
+    pub(crate) cap: usize,
     /// Whether anything was cut off.
     pub(crate) truncated: bool,
+}
+
+impl Default for Prose {
+    fn default() -> Self {
+        Self { out: String::new(), gap: WordGap::None, cap: TEXT_CAP, truncated: false }
+    }
 }
 
 /// An ordinary byte.
@@ -121,6 +131,11 @@ impl Prose {
         Self { out: room, ..Self::default() }
     }
 
+    /// The same for a document that is no web page.
+    pub(crate) fn of_document(room: String, len: usize) -> Self {
+        Self { cap: DOCUMENT_CAP, ..Self::within(room, len) }
+    }
+
     /// Its length: the offset at which a new slice begins.
     #[inline]
     pub(crate) fn len(&self) -> usize {
@@ -182,7 +197,7 @@ impl Prose {
                 }
             }
         }
-        if self.out.len() > TEXT_CAP + SLACK {
+        if self.out.len() > self.cap + SLACK {
             self.truncate();
         }
     }
@@ -211,7 +226,7 @@ impl Prose {
     #[cold]
     fn truncate(&mut self) {
         self.truncated = true;
-        self.out.truncate(boundary(&self.out, TEXT_CAP));
+        self.out.truncate(boundary(&self.out, self.cap));
     }
 
     /// The text since offset `start` on one line, cut to `cap` characters.
@@ -255,7 +270,7 @@ impl Prose {
 
     /// Returns the whole text.
     pub(crate) fn finish(mut self) -> String {
-        if self.out.len() > TEXT_CAP {
+        if self.out.len() > self.cap {
             self.truncate();
         }
         self.out
@@ -290,6 +305,14 @@ pub(crate) fn folded(source: &str, cap: usize) -> String {
     let mut prose = Prose::default();
     let end = boundary(source, cap.saturating_mul(32));
     prose.referenced(source.get(..end).unwrap_or(source));
+    prose.since(0, cap)
+}
+
+/// A text without references, with white space collapsed, cut to `cap` characters.
+pub(crate) fn folded_literal(source: &str, cap: usize) -> String {
+    let mut prose = Prose::default();
+    let end = boundary(source, cap.saturating_mul(32));
+    prose.literal(source.get(..end).unwrap_or(source));
     prose.since(0, cap)
 }
 

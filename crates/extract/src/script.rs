@@ -12,14 +12,14 @@ use memchr::{memchr, memmem};
 use orb_page::LinkKind;
 use std::borrow::Cow;
 
-/// Extracts JavaScript and JSON.
+/// Extracts JavaScript.
 #[derive(Debug)]
 pub(crate) struct ScriptExtractor;
 
 impl Extract for ScriptExtractor {
     fn accepts(&self, source: &TypedContent<'_>) -> bool {
         let subtype = source.mime.split_once('/').map_or("", |(_, s)| s);
-        matches!(subtype, "javascript" | "x-javascript" | "ecmascript" | "json") || subtype.ends_with("+json")
+        matches!(subtype, "javascript" | "x-javascript" | "ecmascript")
     }
 
     fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {

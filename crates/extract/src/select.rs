@@ -84,7 +84,7 @@ pub fn select(html: &str, choice: &WantedPart<'_>) -> Selected {
 }
 
 /// The tree of a page, or why it is not built.
-fn tree(html: &str, looks_around: bool) -> Result<Html, &'static str> {
+pub(crate) fn tree(html: &str, looks_around: bool) -> Result<Html, &'static str> {
     if html.len() > MAX_SIZE {
         return Err("the page is too large for selectors and was compared whole");
     }

@@ -5,47 +5,18 @@
 //! known to be wrong: a missing or meaningless type, `text/plain` for everything, feeds served as
 //! HTML, and files with an unmistakable signature.
 
+mod containers;
+mod mail;
+mod signatures;
+
+pub(crate) use containers::{COMPOUND, EXCEL, OUTLOOK, POWERPOINT, PROTECTED, WORD};
+
 use memchr::memmem;
+use signatures::SIGNATURES;
 use std::borrow::Cow;
 
 /// How many bytes are examined.
 const HEADER: usize = 1_445;
-
-/// Signatures (magic numbers) of binary formats at the start of a file.
-const SIGNATURES: &[(&[u8], &str)] = &[
-    (b"%PDF-", "application/pdf"),
-    (b"%!PS-Adobe-", "application/postscript"),
-    (b"\x1F\x8B\x08", "application/gzip"),
-    (b"PK\x03\x04", "application/zip"),
-    (b"Rar!\x1A\x07", "application/x-rar-compressed"),
-    (b"7z\xBC\xAF\x27\x1C", "application/x-7z-compressed"),
-    (b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", "application/x-ole-storage"),
-    (b"{\\rtf", "application/rtf"),
-    (b"\x89PNG\r\n\x1A\n", "image/png"),
-    (b"\xFF\xD8\xFF", "image/jpeg"),
-    (b"GIF87a", "image/gif"),
-    (b"GIF89a", "image/gif"),
-    (b"BM", "image/bmp"),
-    (b"\0\0\x01\0", "image/x-icon"),
-    (b"\0\0\x02\0", "image/x-icon"),
-    (b"II*\0", "image/tiff"),
-    (b"MM\0*", "image/tiff"),
-    (b"OggS\0", "application/ogg"),
-    (b"ID3", "audio/mpeg"),
-    (b"MThd\0\0\0\x06", "audio/midi"),
-    (b".snd", "audio/basic"),
-    (b"\x1A\x45\xDF\xA3", "video/webm"),
-    (b"FWS", "application/x-shockwave-flash"),
-    (b"CWS", "application/x-shockwave-flash"),
-    (b"\0\x01\0\0", "font/ttf"),
-    (b"OTTO", "font/otf"),
-    (b"ttcf", "font/collection"),
-    (b"wOFF", "font/woff"),
-    (b"wOF2", "font/woff2"),
-    (b"\0asm", "application/wasm"),
-    (b"\x7FELF", "application/octet-stream"),
-    (b"MZ", "application/octet-stream"),
-];
 
 /// Signatures of at most this length are too weak to overrule the server.
 const WEAK: usize = 4;
@@ -71,7 +42,7 @@ const HTML_TAGS: &[&str] = &[
 ];
 
 /// The media type of a document by the server's header, if any, and its first bytes: lower case,
-/// without parameters.
+/// without parameters. Of a container it is the type of what is inside.
 pub fn sniff<'a>(bytes: &[u8], header: Option<&'a str>) -> Cow<'a, str> {
     let start = bytes.get(..HEADER).unwrap_or(bytes);
     let given = header.map(|h| h.split(';').next().unwrap_or("").trim()).unwrap_or("");
@@ -80,6 +51,12 @@ pub fn sniff<'a>(bytes: &[u8], header: Option<&'a str>) -> Cow<'a, str> {
     } else {
         Cow::from(given)
     };
+    let mime = by_start(start, given);
+    // What is a web page or a style sheet to its server is not looked into any further.
+    if mime.starts_with("text/") && mime != "text/plain" { mime } else { containers::refine(bytes, start, mime) }
+}
+
+fn by_start<'a>(start: &[u8], given: Cow<'a, str>) -> Cow<'a, str> {
     match &*given {
         "" | "unknown/unknown" | "application/unknown" | "*/*" | "content/unknown" => unknown(start).into(),
         mime if !mime.contains('/') => unknown(start).into(),
@@ -90,13 +67,47 @@ pub fn sniff<'a>(bytes: &[u8], header: Option<&'a str>) -> Cow<'a, str> {
         "application/octet-stream"
         | "binary/octet-stream"
         | "application/x-download"
-        | "application/force-download" => strong_signature(start).map_or(given, Cow::from),
+        | "application/download"
+        | "application/force-download" => {
+            if is_binary(start) { signature(start) } else { plain(start) }.map_or(given, Cow::from)
+        }
         "text/html" => strong_signature(start).or_else(|| feed(start)).map_or(given, Cow::from),
         mime if mime.starts_with("image/") && mime != "image/svg+xml" => {
             signature(start).filter(|s| s.starts_with("image/")).map_or(given, Cow::from)
         }
+        mime if containers::is_office(mime) && strong_signature(start).is_none() && !is_binary(start) => {
+            // Servers call tables in HTML and CSV sheets, so that a click opens them in one.
+            unknown(start).into()
+        }
+        mime if is_binary_type(mime) => {
+            strong_signature(start).filter(|kind| !VAGUE.contains(kind)).map_or(given, Cow::from)
+        }
         _ => given,
     }
+}
+
+/// The type of a text whose server does not know it: only what is unmistakable.
+fn plain(start: &[u8]) -> Option<&'static str> {
+    let is_xml = || start.trim_ascii_start().starts_with(b"<?xml");
+    strong_signature(start).or_else(|| mail::kind(start)).or_else(|| is_xml().then(|| unknown(start)))
+}
+
+/// Types by signature that say less than a server may know.
+const VAGUE: [&str; 7] = [
+    "application/zip",
+    "application/gzip",
+    "application/ogg",
+    "application/octet-stream",
+    COMPOUND,
+    "video/mp4",
+    "video/webm",
+];
+
+/// Whether a type is one of files that are no text, so that an unmistakable signature of another
+/// type is right and the server wrong.
+fn is_binary_type(mime: &str) -> bool {
+    let is_text = mime.ends_with("xml") || mime.ends_with("json") || mime.ends_with("javascript");
+    !is_text && (mime.starts_with("application/") || mime.starts_with("audio/") || mime.starts_with("video/"))
 }
 
 fn unknown(start: &[u8]) -> &'static str {
@@ -111,11 +122,18 @@ fn unknown(start: &[u8]) -> &'static str {
     if trimmed.starts_with(b"<?xml") {
         return if memmem::find(trimmed, b"<html").is_some() { "application/xhtml+xml" } else { "application/xml" };
     }
-    match signature(start) {
+    match signature(start).or_else(|| mail::kind(start)) {
         Some(mime) => mime,
         None if is_binary(start) => "application/octet-stream",
+        None if is_json(trimmed) => "application/json",
         None => "text/plain",
     }
+}
+
+/// Whether a text begins like JSON: with an object or an array of them.
+fn is_json(text: &[u8]) -> bool {
+    let inside = text.strip_prefix(b"[").unwrap_or(text).trim_ascii_start();
+    inside.strip_prefix(b"{").is_some_and(|rest| rest.trim_ascii_start().starts_with(b"\""))
 }
 
 fn starts_with_tag(text: &[u8], tag: &[u8]) -> bool {
@@ -149,7 +167,15 @@ fn container(start: &[u8]) -> Option<&'static str> {
         (b"RIFF", _, b"WAVE") => Some("audio/wave"),
         (b"FORM", _, b"AIFF") => Some("audio/aiff"),
         (_, b"ftyp", b"avif" | b"avis") => Some("image/avif"),
+        (b"FORM", _, b"AIFC") => Some("audio/aiff"),
+        (_, b"ftyp", b"heic" | b"heix" | b"heim" | b"heis" | b"hevc") => Some("image/heic"),
+        (_, b"ftyp", b"mif1" | b"msf1") => Some("image/heif"),
+        (_, b"ftyp", b"qt  ") => Some("video/quicktime"),
+        (_, b"ftyp", b"M4A " | b"M4B ") => Some("audio/mp4"),
+        (_, b"ftyp", b"M4V " | b"avc1" | b"MSNV" | b"dash" | b"f4v ") => Some("video/mp4"),
+        (_, b"ftyp", brand) if brand.starts_with(b"3g") => Some("video/3gpp"),
         (_, b"ftyp", brand) if brand.starts_with(b"mp4") || brand.starts_with(b"iso") => Some("video/mp4"),
+        _ if start.get(257..262) == Some(b"ustar") => Some("application/x-tar"),
         _ => None,
     }
 }

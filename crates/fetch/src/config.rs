@@ -24,6 +24,10 @@ pub struct FetchConfig {
     pub min_speed: Option<(u64, Duration)>,
     /// Larger bodies are cut off here, or not begun if the headers announce more.
     pub max_size: u64,
+    /// The same for documents, if that is more.
+    pub max_document_size: u64,
+    /// Which media types are those of documents.
+    pub is_document: fn(&str) -> bool,
     /// Larger bodies are spooled to a temporary file instead of memory.
     pub spool_over: u64,
     /// The directory of those files.
@@ -57,6 +61,22 @@ pub struct FetchConfig {
     pub keep_alive: Duration,
     /// Hosts (`name` or `name:port`) that may have private addresses: the seeds that do.
     pub private_hosts: Vec<String>,
+    /// Whether FTP is spoken under TLS.
+    pub ftp_tls: FtpTls,
+    /// The directories of this machine that may be read, with all below them; none by default.
+    pub file_roots: Vec<PathBuf>,
+}
+
+/// Whether FTP is spoken under TLS (`AUTH TLS`). The scheme `ftps` always is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FtpTls {
+    /// Where the server offers it.
+    #[default]
+    Try,
+    /// Or not at all.
+    Require,
+    /// Never.
+    Off,
 }
 
 impl Default for FetchConfig {
@@ -68,6 +88,8 @@ impl Default for FetchConfig {
             timeouts: Timeouts::default(),
             min_speed: Some((50, Duration::from_secs(30))),
             max_size: 10_000_000,
+            max_document_size: 0,
+            is_document: |_| false,
             spool_over: 1_000_000,
             spool_dir: std::env::temp_dir(),
             accept: Vec::new(),
@@ -84,11 +106,19 @@ impl Default for FetchConfig {
             referer: false,
             keep_alive: Duration::from_secs(15),
             private_hosts: Vec::new(),
+            ftp_tls: FtpTls::Try,
+            file_roots: Vec::new(),
         }
     }
 }
 
 impl FetchConfig {
+    /// The maximum size of a body of this media type.
+    pub fn max_size_of(&self, mime: Option<&str>) -> u64 {
+        let is_document = mime.is_some_and(self.is_document);
+        if is_document { self.max_size.max(self.max_document_size) } else { self.max_size }
+    }
+
     /// The same with durations clamped to what clocks can represent.
     pub(crate) fn bounded(mut self) -> Self {
         const YEAR: Duration = Duration::from_secs(365 * 86_400);
@@ -99,6 +129,11 @@ impl FetchConfig {
         self.keep_alive = YEAR.min(self.keep_alive);
         self.min_speed = self.min_speed.map(|(speed, over)| (speed, YEAR.min(over)));
         self
+    }
+
+    /// Whether a media type is one of those to fetch.
+    pub(crate) fn accepts(&self, mime: &str) -> bool {
+        self.accept.is_empty() || self.accept.iter().any(|pattern| matches_pattern(mime, pattern))
     }
 
     /// Rejects settings that cannot work.
@@ -220,6 +255,14 @@ impl FromStr for Resolve {
         let port = port.parse().map_err(|_| wrong("the port is not a number up to 65535"))?;
         let addr = bare_host(addr).parse().map_err(|_| wrong("the address is none"))?;
         Ok(Self { host: host.to_ascii_lowercase(), port, addr })
+    }
+}
+
+/// Whether a media type matches a pattern such as `text/html`, `image/*` or `*/*`.
+fn matches_pattern(mime: &str, pattern: &str) -> bool {
+    match pattern.trim().strip_suffix('*') {
+        Some(front) => mime.get(..front.len()).is_some_and(|m| front == "*/" || m.eq_ignore_ascii_case(front)),
+        None => mime.eq_ignore_ascii_case(pattern.trim()),
     }
 }
 

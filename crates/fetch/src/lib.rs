@@ -13,17 +13,28 @@ mod config;
 mod cookies;
 mod error;
 mod fetchers;
+mod file;
+mod ftp;
 mod http;
 mod intake;
 mod keyring;
 mod line;
+mod lines;
+mod listed;
+mod names;
+mod nntp;
 mod protocol;
+mod tls;
 
 pub use coding::{Decoded, decode};
-pub use config::{FetchConfig, Proxy, Resolve, Timeouts};
+pub use config::{FetchConfig, FtpTls, Proxy, Resolve, Timeouts};
 pub use cookies::Jar;
 pub use error::FetchError;
 pub use fetchers::Fetchers;
+pub use file::directory_of;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub use ftp::read_ftp_listing;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub use http::Rehearsal;

@@ -5,7 +5,10 @@
 //! listing, from which the extractor takes the links.
 
 use crate::fetchers::refused;
+use crate::file::FileFetcher;
+use crate::ftp::FtpFetcher;
 use crate::http::HttpFetcher;
+use crate::nntp::NntpFetcher;
 use crate::{FetchConfig, FetchError, HttpRequest, Line};
 use orb_page::{Lease, Outcome};
 use orb_urls::scheme::{self, Manners};
@@ -75,10 +78,27 @@ pub struct Protocol {
 }
 
 /// Every protocol there is: a new one is a module and an entry here.
-pub const PROTOCOLS: &[Protocol] = &[Protocol {
-    schemes: &[("http", Manners::web(80)), ("https", Manners::web(443))],
-    open: |line, config| Ok(Arc::new(HttpFetcher::new(Arc::clone(line), Arc::clone(config))?)),
-}];
+pub const PROTOCOLS: &[Protocol] = &[
+    Protocol {
+        schemes: &[("http", Manners::web(80)), ("https", Manners::web(443))],
+        open: |line, config| Ok(Arc::new(HttpFetcher::new(Arc::clone(line), Arc::clone(config))?)),
+    },
+    Protocol {
+        schemes: &[("ftp", Manners::web(21)), ("ftps", Manners::web(990))],
+        open: |line, config| Ok(Arc::new(FtpFetcher::new(Arc::clone(line), Arc::clone(config))?)),
+    },
+    Protocol {
+        schemes: &[
+            ("nntp", Manners { robots: false, ..Manners::web(119) }),
+            ("nntps", Manners { robots: false, ..Manners::web(563) }),
+        ],
+        open: |line, config| Ok(Arc::new(NntpFetcher::new(Arc::clone(line), Arc::clone(config))?)),
+    },
+    Protocol {
+        schemes: &[("file", Manners::local())],
+        open: |_, config| Ok(Arc::new(FileFetcher::new(Arc::clone(config))?)),
+    },
+];
 
 /// Makes the schemes of protocols known, so that their URLs are accepted as seeds and as links.
 pub fn register(protocols: &[Protocol]) -> Result<(), FetchError> {

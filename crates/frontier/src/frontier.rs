@@ -429,6 +429,9 @@ impl Frontier {
 
     /// The minimum delay between two requests to a host.
     pub(crate) fn pause(&self, site: &WorkbenchHost) -> Duration {
+        if site.manners.is_local() {
+            return Duration::ZERO;
+        }
         self.config.politeness.pause(site.crawl_delay)
     }
 

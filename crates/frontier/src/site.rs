@@ -214,6 +214,9 @@ impl WorkbenchHost {
 
     /// Closes the gate for its delay after the last request.
     pub(crate) fn pause(&mut self, politeness: &Politeness) {
+        if self.manners.is_local() {
+            return;
+        }
         let pause = politeness.pause(self.crawl_delay);
         let cause = if pause > politeness.delay { Why::CrawlDelay } else { Why::Delay };
         if !pause.is_zero() {

@@ -18,7 +18,7 @@ use tantivy::schema::TantivyDocument;
 use tantivy::{DocId, Index, IndexWriter, Score, Searcher};
 
 /// Memory for documents that are not on disk yet.
-const MEMORY: usize = 50_000_000;
+const MEMORY: usize = 20_000_000;
 
 /// The directory of the anchor index.
 pub(crate) fn dir_in(index: &Path) -> PathBuf {

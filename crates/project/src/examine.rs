@@ -44,6 +44,7 @@ impl Settings {
             |settings| scope(&settings.scope),
             fetch,
             |settings| numbers(settings),
+            |settings| settings.documents.examine(),
             |settings| settings.outputs.examine(),
             |settings| settings.schedule.examine(),
             |settings| settings.track.examine(),

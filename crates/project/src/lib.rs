@@ -14,6 +14,7 @@ mod acknowledge;
 mod asked;
 mod compare;
 mod create;
+mod documents;
 mod draft;
 mod error;
 mod examine;
@@ -38,6 +39,7 @@ pub use acknowledge::acknowledge;
 pub use asked::AskedProject;
 pub use compare::CompareSettings;
 pub use create::{NewProject, Template, create};
+pub use documents::DocumentSettings;
 pub use draft::{Draft, replace_settings, settings_text};
 pub use error::ProjectError;
 pub use examine::Wrong;
@@ -51,8 +53,8 @@ pub use position::TextPosition;
 pub use render::{PartRobots, RenderRule, RenderSettings, RenderWhen};
 pub use rule_rows::{RuleRow, rule_rows, with_rule_rows};
 pub use settings::{
-    CrawlSettings, FetchSettings, FrontierSettings, OrderName, Settings, SettingsError, StoreSettings, nearest,
-    without_user,
+    CrawlSettings, FetchSettings, FileSettings, FrontierSettings, FtpSettings, FtpTlsName, OrderName, Settings,
+    SettingsError, StoreSettings, nearest, without_user,
 };
 pub use steps::{AuthSettings, FieldValue, FormSettings, SecretSource, StepSettings, credentials, matching, number};
 pub use timetable::{Due, ScheduleSettings};
@@ -61,8 +63,8 @@ pub use ways::{EngineSettings, SeedText};
 
 // Where projects are, who may use them, and what can go wrong there.
 pub use orb_store::{
-    Accounts, AckRow, AuditRow, Home, Level, NewToken, NewUser, ProjectDir, ProjectLock, SESSION_LIFE, StoreError,
-    TokenRow, TokenScope, User, disk_size, free_space, fresh_secret,
+    ANYONE_NAME, Accounts, AckRow, AuditRow, Home, Level, NewToken, NewUser, ProjectDir, ProjectLock, SESSION_LIFE,
+    StoreError, TokenRow, TokenScope, User, disk_size, free_space, fresh_secret,
 };
 /// Parses a moment as people write it, such as `2026-11-15T06:30:00Z`.
 pub use orb_track::schedule::moment;

@@ -43,7 +43,7 @@ pub const KEYS: &[(&str, KeyClass)] = &[
     ("steps.form.fields", Web),
     ("auth.host", Operator), ("auth.user", Operator), ("auth.password", Operator), ("auth.password_env", Operator),
     ("auth.password_file", Operator), ("auth.token", Operator), ("auth.token_env", Operator),
-    ("auth.token_file", Operator), ("auth.realm", Operator),
+    ("auth.token_file", Operator), ("auth.realm", Operator), ("auth.allow_plain", Operator),
     ("urls.lowercase", Web), ("urls.strip_userinfo", Web), ("urls.strip_www", Web), ("urls.strip_session_ids", Web),
     ("urls.learn_sessions", Web), ("urls.tidy_query", Web), ("urls.sort_query", Web),
     ("scope.mode", Web), ("scope.tlds", Web), ("scope.surts", Web), ("scope.domains", Web),
@@ -71,6 +71,8 @@ pub const KEYS: &[(&str, KeyClass)] = &[
     ("render.memory", Operator), ("render.pages", Operator), ("render.settle", Web), ("render.timeout", Operator),
     ("render.screens", Web), ("render.click", Operator), ("render.screenshots", Web), ("render.robots", Operator),
     ("render.max_requests", Operator), ("render.max_bytes", Operator), ("render.cache", Operator),
+    ("ftp.tls", Web), ("files.roots", Operator),
+    ("documents.max_size", Operator), ("documents.memory", Operator), ("documents.workers", Operator),
     ("limits.zone", Web), ("limits.schedule.days", Web), ("limits.schedule.from", Web), ("limits.schedule.to", Web),
     ("limits.schedule.rate", Web), ("limits.schedule.connections", Operator), ("limits.schedule", Web),
     ("store.archive", Web), ("store.links", Web), ("store.warc_size", Operator), ("store.warc_level", Operator),
@@ -143,6 +145,9 @@ impl Settings {
             }
             // What is no URL at all is told by `examine`.
             let address = reader.parse_seed(&seed).ok();
+            if address.as_ref().is_some_and(|address| address.scheme() == "file") {
+                return Err(Wrong::new(key, "files of this machine are read for the operator of this server only"));
+            }
             if let Some(kind) = address.and_then(|address| why_inside(address.host())) {
                 return Err(Wrong::new(
                     key,

@@ -4,6 +4,7 @@
 //! there, every key with its default; command line flags override single keys. Unknown keys are
 //! refused with the nearest known one.
 
+use crate::documents::DocumentSettings;
 use crate::examine::Wrong;
 use crate::hours::LimitSettings;
 use crate::index::{IndexSettings, SearchSettings};
@@ -44,6 +45,12 @@ pub struct Settings {
     pub fetch: FetchSettings,
     /// When to use a browser.
     pub render: RenderSettings,
+    /// How to speak FTP.
+    pub ftp: FtpSettings,
+    /// Which files of this machine may be read.
+    pub files: FileSettings,
+    /// Documents that are no web pages.
+    pub documents: DocumentSettings,
     /// How much of a shared line, and when.
     pub limits: LimitSettings,
     /// What to store.
@@ -242,6 +249,35 @@ impl Default for FetchSettings {
             insecure: false,
         }
     }
+}
+
+/// Section `[ftp]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FtpSettings {
+    /// `try`, `require` or `off`.
+    pub tls: FtpTlsName,
+}
+
+/// Whether FTP is spoken under TLS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FtpTlsName {
+    /// Where the server offers it.
+    #[default]
+    Try,
+    /// Or not at all.
+    Require,
+    /// Never.
+    Off,
+}
+
+/// Section `[files]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FileSettings {
+    /// Directories that may be read besides those of the seeds.
+    pub roots: Vec<PathBuf>,
 }
 
 /// Section `[store]`.

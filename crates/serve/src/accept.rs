@@ -2,13 +2,16 @@
 //!
 //! Connections are the scarce thing that strangers can take from us, so each must earn its place:
 //! there is a cap on them, a deadline for the TLS handshake and for the head of every request, and
-//! one on which nothing happens is closed. HTTP/1.1 is spoken in the clear, HTTP/2 too over TLS if
-//! the client offers it.
+//! one on which nothing happens is closed, as is one whose client does not take what it is sent.
+//! When all places are taken and somebody waits, those on which nothing happens go at once: who
+//! opens ten thousand connections keeps nobody out. HTTP/1.1 is spoken in the clear, HTTP/2 too
+//! over TLS if the client offers it.
 //!
 //! When the server stops, no connection is accepted any more, requests under way are finished, and
 //! whatever is left after a few seconds is cut off.
 
 use crate::gate::Front;
+use crate::meter::{MeteredStream, Traffic};
 use crate::request::PeerAddress;
 use axum::body::Body;
 use http::{Request, Response};
@@ -20,7 +23,6 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -30,6 +32,12 @@ use tokio_rustls::TlsAcceptor;
 
 /// How many connections there may be; more wait in the kernel's queue.
 const CONNECTIONS: usize = 1_024;
+
+/// How long nothing must have happened on a connection that makes room for another.
+const LEISURE: Duration = Duration::from_secs(1);
+
+/// How often room is asked for while somebody waits.
+const ASKING: Duration = Duration::from_millis(250);
 
 /// How long requests under way are waited for when the server stops.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -48,10 +56,10 @@ pub(crate) async fn accept(
     patience: Duration,
     mut closing: watch::Receiver<bool>,
 ) {
-    let seats = Arc::new(Semaphore::new(CONNECTIONS));
+    let (seats, crowd) = (Arc::new(Semaphore::new(CONNECTIONS)), watch::Sender::new(0_u64));
     let mut connections = JoinSet::new();
     loop {
-        let Ok(seat) = Arc::clone(&seats).acquire_owned().await else { break };
+        let Some(seat) = find_seat(&seats, &crowd, &mut closing).await else { break };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             _ = closing.wait_for(|closing| *closing) => break,
@@ -59,7 +67,8 @@ pub(crate) async fn accept(
         while connections.try_join_next().is_some() {}
         match accepted {
             Ok((stream, peer)) => {
-                let visitor = Visiting { front: front.clone(), peer: peer.ip(), patience, closing: closing.clone() };
+                let (closing, crowd) = (closing.clone(), crowd.subscribe());
+                let visitor = Visiting { front: front.clone(), peer: peer.ip(), patience, closing, crowd };
                 connections.spawn(attend(stream, tls.clone(), visitor, seat));
             }
             // Most likely out of file descriptors: wait until others have closed theirs.
@@ -72,6 +81,23 @@ pub(crate) async fn accept(
     let _ = tokio::time::timeout(FAREWELL, gone).await;
 }
 
+/// A place for one more connection, made by those that do not need theirs; `None` when the server
+/// stops.
+async fn find_seat(
+    seats: &Arc<Semaphore>,
+    crowd: &watch::Sender<u64>,
+    closing: &mut watch::Receiver<bool>,
+) -> Option<OwnedSemaphorePermit> {
+    loop {
+        tokio::select! {
+            biased;
+            seat = Arc::clone(seats).acquire_owned() => return seat.ok(),
+            _ = closing.wait_for(|closing| *closing) => return None,
+            () = tokio::time::sleep(ASKING) => crowd.send_modify(|asked| *asked = asked.wrapping_add(1)),
+        }
+    }
+}
+
 /// What a connection needs to know.
 #[derive(Clone)]
 struct Visiting {
@@ -79,6 +105,8 @@ struct Visiting {
     peer: IpAddr,
     patience: Duration,
     closing: watch::Receiver<bool>,
+    /// Changes when there is no room for others.
+    crowd: watch::Receiver<u64>,
 }
 
 async fn attend(stream: TcpStream, tls: Option<TlsAcceptor>, visiting: Visiting, seat: OwnedSemaphorePermit) {
@@ -95,36 +123,30 @@ async fn attend(stream: TcpStream, tls: Option<TlsAcceptor>, visiting: Visiting,
     drop(seat);
 }
 
-/// Counts the requests of a connection, so that an idle one is recognised.
-#[derive(Default)]
-struct Traffic {
-    begun: AtomicUsize,
-    under_way: AtomicUsize,
-}
-
 /// A request under way, until its response is sent.
 struct UnderWay(Arc<Traffic>);
 
 impl UnderWay {
     fn begin(traffic: &Arc<Traffic>) -> Self {
-        traffic.begun.fetch_add(1, Ordering::Relaxed);
-        traffic.under_way.fetch_add(1, Ordering::Relaxed);
+        traffic.begin();
         Self(Arc::clone(traffic))
     }
 }
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        self.0.under_way.fetch_sub(1, Ordering::Relaxed);
+        self.0.end();
     }
 }
 
-/// Waits for the end of a connection, and brings it about when nothing happens on it or the server
-/// stops. A macro because the two versions of HTTP share no trait.
+/// Waits for the end of a connection, and brings it about when nothing happens on it, when others
+/// need its place, or when the server stops. A macro because the two versions of HTTP share no
+/// trait.
 macro_rules! watch_over {
-    ($connection:ident, $traffic:ident, $patience:ident, $closing:ident) => {{
-        let (mut connection, mut closing, traffic) = ($connection, $closing, $traffic);
-        let (mut seen, mut is_asked) = (usize::MAX, false);
+    ($connection:ident, $traffic:ident, $visiting:ident) => {{
+        let (mut connection, traffic) = ($connection, $traffic);
+        let Visiting { patience, mut closing, mut crowd, .. } = $visiting;
+        let (mut seen, mut is_asked) = (None, false);
         loop {
             tokio::select! {
                 // However it ends, it is over.
@@ -133,12 +155,17 @@ macro_rules! watch_over {
                     connection.as_mut().graceful_shutdown();
                     is_asked = true;
                 }
-                () = tokio::time::sleep($patience) => {
-                    let begun = traffic.begun.load(Ordering::Relaxed);
-                    if traffic.under_way.load(Ordering::Relaxed) == 0 && begun == seen {
+                Ok(()) = crowd.changed() => {
+                    if traffic.is_idle_for(LEISURE) {
                         return;
                     }
-                    seen = begun;
+                }
+                () = tokio::time::sleep(patience) => {
+                    let now = traffic.now();
+                    if traffic.is_stuck() && seen == Some(now) {
+                        return;
+                    }
+                    seen = Some(now);
                 }
             }
         }
@@ -151,19 +178,19 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let traffic = Arc::new(Traffic::default());
-    let (counted, Visiting { front, peer, patience, closing }) = (Arc::clone(&traffic), visiting);
+    let (counted, front, peer) = (Arc::clone(&traffic), visiting.front.clone(), visiting.peer);
     let service = service_fn(move |request| answer(front.clone(), peer, UnderWay::begin(&counted), request));
-    let io = TokioIo::new(stream);
+    let io = TokioIo::new(MeteredStream::new(stream, Arc::clone(&traffic)));
     if is_two {
         let mut speaker = http2::Builder::new(TokioExecutor::new());
         speaker.timer(TokioTimer::new()).max_concurrent_streams(STREAMS).max_header_list_size(LARGEST_HEAD as u32);
         let connection = std::pin::pin!(speaker.serve_connection(io, service));
-        watch_over!(connection, traffic, patience, closing);
+        watch_over!(connection, traffic, visiting);
     } else {
         let mut speaker = http1::Builder::new();
-        speaker.timer(TokioTimer::new()).header_read_timeout(patience).max_buf_size(LARGEST_HEAD);
+        speaker.timer(TokioTimer::new()).header_read_timeout(visiting.patience).max_buf_size(LARGEST_HEAD);
         let connection = std::pin::pin!(speaker.serve_connection(io, service));
-        watch_over!(connection, traffic, patience, closing);
+        watch_over!(connection, traffic, visiting);
     }
 }
 

@@ -35,6 +35,7 @@ mod keys;
 mod launch;
 mod list;
 mod mcp;
+mod meter;
 mod openapi;
 mod pages;
 mod problem;

@@ -55,6 +55,11 @@ impl AdmittedRequest {
         self.identity().map(|identity| &identity.user)
     }
 
+    /// Whether whoever asks has no account.
+    pub(crate) fn is_guest(&self) -> bool {
+        self.identity.as_ref().is_some_and(Identity::is_guest)
+    }
+
     /// Whether whoever asks has a right on the project.
     pub(crate) fn may(&self, right: Right) -> bool {
         let (identity, project) = (self.identity.as_ref(), self.project.as_ref());
@@ -70,7 +75,7 @@ impl AdmittedRequest {
     pub(crate) fn session(&self) -> Option<&str> {
         match &self.identity.as_ref()?.by {
             IdentifiedBy::Session(id) => Some(id),
-            IdentifiedBy::Token(_) => None,
+            IdentifiedBy::Token(_) | IdentifiedBy::Nothing => None,
         }
     }
 

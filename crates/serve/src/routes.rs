@@ -132,28 +132,36 @@ pub(crate) struct RouteRow {
     pub(crate) summary: &'static str,
     /// What goes in and out, for routes of the API.
     pub(crate) shape: Option<RouteShape>,
+    /// Whether somebody without an account may read it of a project that anyone may read.
+    pub(crate) for_guests: bool,
 }
 
 impl RouteRow {
     pub(crate) const fn get(path: &'static str, right: Right, handler: Handler, summary: &'static str) -> Self {
-        Self { verb: Verb::Get, path, right, handler, summary, shape: None }
+        Self { verb: Verb::Get, path, right, handler, summary, shape: None, for_guests: false }
     }
 
     pub(crate) const fn post(path: &'static str, right: Right, handler: Handler, summary: &'static str) -> Self {
-        Self { verb: Verb::Post, path, right, handler, summary, shape: None }
+        Self { verb: Verb::Post, path, right, handler, summary, shape: None, for_guests: false }
     }
 
     pub(crate) const fn put(path: &'static str, right: Right, handler: Handler, summary: &'static str) -> Self {
-        Self { verb: Verb::Put, path, right, handler, summary, shape: None }
+        Self { verb: Verb::Put, path, right, handler, summary, shape: None, for_guests: false }
     }
 
     pub(crate) const fn delete(path: &'static str, right: Right, handler: Handler, summary: &'static str) -> Self {
-        Self { verb: Verb::Delete, path, right, handler, summary, shape: None }
+        Self { verb: Verb::Delete, path, right, handler, summary, shape: None, for_guests: false }
     }
 
     /// The same with what goes in and out.
     pub(crate) const fn shaped(mut self, shape: RouteShape) -> Self {
         self.shape = Some(shape);
+        self
+    }
+
+    /// The same, also for those without an account where the project is anyone's to read.
+    pub(crate) const fn for_guests(mut self) -> Self {
+        self.for_guests = true;
         self
     }
 
@@ -175,12 +183,12 @@ pub(crate) fn table() -> impl Iterator<Item = &'static RouteRow> {
 
 /// Whether there is a page at this path, so that others link to it.
 pub(crate) fn has_page(path: &str) -> bool {
-    page_right(path).is_some()
+    page_at(path).is_some()
 }
 
-/// What the page at this path takes, if there is one.
-pub(crate) fn page_right(path: &str) -> Option<Right> {
-    table().find(|row| row.verb == Verb::Get && row.path == path).map(|row| row.right)
+/// The row of the page at this path, if there is one.
+pub(crate) fn page_at(path: &str) -> Option<&'static RouteRow> {
+    table().find(|row| row.verb == Verb::Get && row.path == path)
 }
 
 /// The router: every row behind the gate, and nothing for everything else.
@@ -213,6 +221,14 @@ mod tests {
             let about_project = !matches!(row.right, Right::Open | Right::SignedIn | Right::Account | Right::Admin);
             assert_eq!(about_project, row.has_project(), "{} {}", row.verb.name(), row.path);
             assert!(!row.summary.is_empty(), "{} does not say what it does", row.path);
+        }
+    }
+
+    #[test]
+    fn guests_read_and_nothing_else() {
+        for row in table().filter(|row| row.for_guests) {
+            let reads = row.verb == Verb::Get && matches!(row.right, Right::Read | Right::Content);
+            assert!(reads && row.path.starts_with("/p/{p}"), "{} {}", row.verb.name(), row.path);
         }
     }
 

@@ -4,7 +4,7 @@ use crate::accept::accept;
 use crate::desk::Desk;
 use crate::error::ServeError;
 use crate::first::FirstLink;
-use crate::gate::{AllowedHosts, front};
+use crate::gate::{AllowedHosts, KnownVisitors, front};
 use crate::launch::{Launch, Launcher};
 use crate::scheduler::keep_schedule;
 use crate::state::AppState;
@@ -21,6 +21,9 @@ use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ServerConfig, crypto};
 use url::Url;
+
+/// How many connections wait in the kernel until they are accepted.
+const BACKLOG: i32 = 1_024;
 
 /// What to serve, and where.
 #[derive(Clone, Debug)]
@@ -69,6 +72,8 @@ impl WebServer {
         let failed = |source| ServeError::Listen { address: options.listen, source };
         let listener = TcpListener::bind(options.listen).map_err(failed)?;
         listener.set_nonblocking(true).map_err(failed)?;
+        // Those who come all at once wait here rather than to try again later.
+        socket2::SockRef::from(&listener).listen(BACKLOG).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         // Answers wait for the disk as much as they compute.
         let desk = Desk::open(&options.home, (machine::cores() * 2).clamp(4, 16))?;
@@ -78,8 +83,9 @@ impl WebServer {
         let hosts = AllowedHosts::new(address.ip(), &names);
         let (close, closing) = watch::channel(false);
         let mut state = AppState::new(desk, hosts, tls.is_some(), closing);
+        state.known = KnownVisitors::watching(Home::open(&options.home)?);
         state.launcher = Launcher::new(Some(options.launch.clone()));
-        state.operator_keys = options.operator_keys;
+        (state.operator_keys, state.patience) = (options.operator_keys, options.patience);
         let first = if has_users { None } else { Some(orb_project::fresh_secret()?) };
         if let Some(secret) = &first {
             state.first = FirstLink::new(secret, Instant::now());

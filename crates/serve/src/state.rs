@@ -5,7 +5,7 @@ use crate::counting::Counting;
 use crate::desk::Desk;
 use crate::first::FirstLink;
 use crate::fragments::SharedLooks;
-use crate::gate::AllowedHosts;
+use crate::gate::{AllowedHosts, BODIES_AT_ONCE, KnownVisitors};
 use crate::keys::KeyBook;
 use crate::launch::Launcher;
 use crate::pulse::Pulse;
@@ -13,7 +13,7 @@ use crate::repeats::Repeats;
 use crate::websub::Subscriptions;
 use orb_answers::StatusBoard;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, watch};
 
 /// How many requests are handled at once; the others wait.
@@ -38,6 +38,8 @@ pub(crate) struct AppState {
     pub(crate) counting: Counting,
     /// What the viewers of one thing share.
     pub(crate) looks: SharedLooks,
+    /// Who was recognised a moment ago.
+    pub(crate) known: KnownVisitors,
     /// How often passwords may be tried.
     pub(crate) brake: Brake,
     /// The link that makes the first account.
@@ -58,6 +60,10 @@ pub(crate) struct AppState {
     pub(crate) secure: bool,
     /// Requests that may still begin.
     pub(crate) requests: Semaphore,
+    /// Bodies that may still be received.
+    pub(crate) bodies: Semaphore,
+    /// How long a client may take for the next thing.
+    pub(crate) patience: Duration,
     /// Passwords that may still be hashed.
     pub(crate) hashing: Semaphore,
     /// SQL queries that may still begin.
@@ -79,6 +85,7 @@ impl AppState {
             board: Arc::default(),
             counting: Counting::default(),
             looks: SharedLooks::default(),
+            known: KnownVisitors::default(),
             brake: Brake::default(),
             first: FirstLink::default(),
             launcher: Launcher::new(None),
@@ -89,6 +96,8 @@ impl AppState {
             hosts,
             secure,
             requests: Semaphore::new(REQUESTS_AT_ONCE),
+            bodies: Semaphore::new(BODIES_AT_ONCE),
+            patience: Duration::from_secs(20),
             hashing: Semaphore::new(HASHED_AT_ONCE),
             queries: Semaphore::new(QUERIED_AT_ONCE),
             streams: Arc::new(Semaphore::new(STREAMS_AT_ONCE)),

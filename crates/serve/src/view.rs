@@ -19,24 +19,28 @@ const PLACES: &[(&str, &str)] = &[
     ("Users", "/users"),
 ];
 
-/// The places of a project, below its path. One that takes a right that is not there is not shown.
-const PROJECT_PLACES: &[(&str, &str)] = &[
-    ("Overview", ""),
-    ("Run", "/run"),
-    ("Runs", "/runs"),
-    ("Changes", "/changes"),
-    ("Search", "/search"),
-    ("Pages", "/pages"),
-    ("Health", "/health"),
-    ("Map", "/graph"),
-    ("Structure", "/structure"),
-    ("Queue", "/queue"),
-    ("SQL", "/sql"),
-    ("Exports", "/exports"),
-    ("Settings", "/settings"),
-    ("Rules", "/rules"),
-    ("Steps", "/steps"),
-    ("Comparing", "/compare"),
+/// The places of a project, below its path, in groups: who comes anew sees the groups, and inside
+/// one of them its places. A place that takes a right that is not there is not shown; a group leads
+/// to its first place that is.
+const PROJECT_PLACES: &[(&str, &[(&str, &str)])] = &[
+    ("Overview", &[("Overview", "")]),
+    ("Runs", &[("All runs", "/runs"), ("Start a run", "/run"), ("Queue", "/queue"), ("Intake", "/intake")]),
+    ("Changes", &[("Changes", "/changes")]),
+    ("Search", &[("Search", "/search")]),
+    (
+        "Explore",
+        &[
+            ("Pages", "/pages"),
+            ("Hosts", "/hosts"),
+            ("Health", "/health"),
+            ("Map", "/graph"),
+            ("Structure", "/structure"),
+            ("SQL", "/sql"),
+            ("Exports", "/exports"),
+            ("Check", "/check"),
+        ],
+    ),
+    ("Settings", &[("Settings", "/settings"), ("Rules", "/rules"), ("Steps", "/steps"), ("Comparing", "/compare")]),
 ];
 
 /// A place to go to.
@@ -53,7 +57,10 @@ pub(crate) struct Frame {
     pub(crate) places: Vec<NavPlace>,
     /// The project the page is about.
     pub(crate) project: Option<String>,
+    /// The groups of its places.
     pub(crate) project_places: Vec<NavPlace>,
+    /// The places of the group we are in, if it has several.
+    pub(crate) group_places: Vec<NavPlace>,
     pub(crate) has_search: bool,
     pub(crate) style: &'static str,
     pub(crate) script: &'static str,
@@ -62,7 +69,7 @@ pub(crate) struct Frame {
 impl Frame {
     /// Around the page at this path, for somebody.
     pub(crate) fn new(identity: Option<&Identity>, path: &str, project: Option<String>) -> Self {
-        let user = identity.map(|identity| identity.user.name.clone());
+        let user = identity.filter(|identity| !identity.is_guest()).map(|identity| identity.user.name.clone());
         let admin = identity.is_some_and(|identity| identity.user.admin);
         let shown = PLACES
             .iter()
@@ -72,19 +79,19 @@ impl Frame {
             path: place.to_owned(),
             is_here: place == path || (place != "/" && path.starts_with(&format!("{place}/"))),
         });
-        let project_places = project.iter().flat_map(|name| {
-            let may = |right| identity.is_some_and(|identity| identity.may(right, name));
-            let leads = move |place: &str| routes::page_right(&format!("/p/{{p}}{place}")).is_some_and(may);
-            let there = PROJECT_PLACES.iter().filter(move |(_, place)| leads(place));
-            there.map(move |(label, place)| {
-                let target = format!("/p/{name}{place}");
-                let is_below = !place.is_empty() && path.starts_with(&format!("{target}/"));
-                NavPlace { label, is_here: target == path || is_below, path: target }
-            })
-        });
+        let groups = project.iter().flat_map(|name| groups(identity, path, name));
+        let (mut project_places, mut group_places) = (Vec::new(), Vec::new());
+        for (label, places) in groups {
+            let is_here = places.iter().any(|place| place.is_here);
+            project_places.extend(places.first().map(|first| NavPlace { label, path: first.path.clone(), is_here }));
+            if is_here && places.len() > 1 {
+                group_places = places;
+            }
+        }
         Self {
             places: places.collect(),
-            project_places: project_places.collect(),
+            project_places,
+            group_places,
             has_search: user.is_some() && routes::has_page("/search"),
             user,
             project,
@@ -97,6 +104,25 @@ impl Frame {
     pub(crate) fn nobody() -> Self {
         Self::new(None, "", None)
     }
+}
+
+/// The places of a project that somebody may go to, in groups.
+fn groups<'a>(
+    identity: Option<&'a Identity>,
+    path: &'a str,
+    project: &'a str,
+) -> impl Iterator<Item = (&'static str, Vec<NavPlace>)> + 'a {
+    let may = move |row: &routes::RouteRow| {
+        let is_open = |identity: &&Identity| !identity.is_guest() || row.for_guests;
+        identity.filter(is_open).is_some_and(|identity| identity.may(row.right, project))
+    };
+    let place = move |&(label, place): &(&'static str, &str)| {
+        routes::page_at(&format!("/p/{{p}}{place}")).filter(|row| may(row))?;
+        let target = format!("/p/{project}{place}");
+        let is_below = !place.is_empty() && path.starts_with(&format!("{target}/"));
+        Some(NavPlace { label, is_here: target == path || is_below, path: target })
+    };
+    PROJECT_PLACES.iter().map(move |(label, places)| (*label, places.iter().filter_map(place).collect()))
 }
 
 /// The page that says what went wrong.

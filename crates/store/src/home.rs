@@ -119,6 +119,14 @@ impl Home {
         Accounts::new(&self.db, &self.dir)
     }
 
+    /// A number that changes whenever another connection, of this process or any other, has
+    /// written to the list of projects or to the accounts. What this connection writes does not
+    /// change it.
+    pub fn version(&self) -> Result<i64> {
+        let read = || self.db.prepare_cached("PRAGMA data_version")?.query_row([], |r| r.get(0));
+        read().map_err(|e| StoreError::sql("look for changes of", &self.dir.join("orb.db"), e))
+    }
+
     /// The project with this name, created if there is none.
     pub fn project(&self, name: &str) -> Result<ProjectDir> {
         check_name(name)?;
@@ -134,10 +142,11 @@ impl Home {
     /// The project with this name, which must exist.
     pub fn find(&self, name: &str) -> Result<ProjectDir> {
         check_name(name)?;
+        let sql = "SELECT created_at FROM project WHERE name = ?1";
         let created = self
             .db
-            .query_row("SELECT created_at FROM project WHERE name = ?1", [name], |r| r.get(0))
-            .optional()
+            .prepare_cached(sql)
+            .and_then(|mut sql| sql.query_row([name], |r| r.get(0)).optional())
             .map_err(|e| StoreError::sql("look up a project", &self.dir.join("orb.db"), e))?;
         let dir = self.dir.join(name);
         match created {

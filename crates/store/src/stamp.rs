@@ -1,5 +1,6 @@
 //! Is a file still the one that was read?
 
+use orb_page::Moment;
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -16,6 +17,17 @@ impl FileStamp {
     pub fn of(path: &Path) -> Option<Self> {
         let file = fs::metadata(path).ok()?;
         Some(Self { identity: (file.dev(), file.ino()), content: (file.len(), file.mtime(), file.mtime_nsec()) })
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(&self) -> bool {
+        self.content.0 == 0
+    }
+
+    /// Whether it was last written before this moment, as far as the clock of the disk tells, which
+    /// is coarse: of a file that was written just now, a later write may leave the same stamp.
+    pub fn is_before(&self, at: Moment) -> bool {
+        self.content.1.saturating_mul(1_000).saturating_add(self.content.2 / 1_000_000) < at.0
     }
 
     /// Whether both are of one file, whatever was written to it.
@@ -41,6 +53,9 @@ mod tests {
         assert!(second != first && second.is_same_file(&first));
         fs::write(&other, "longer").unwrap();
         fs::rename(&other, &path).unwrap();
-        assert!(!FileStamp::of(&path).unwrap().is_same_file(&first));
+        let third = FileStamp::of(&path).unwrap();
+        assert!(!third.is_same_file(&first) && !third.is_empty());
+        let (past, future) = (Moment(0), Moment::now().plus(std::time::Duration::from_secs(60)));
+        assert!(third.is_before(future) && !third.is_before(past));
     }
 }

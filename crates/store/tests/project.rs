@@ -5,7 +5,7 @@
 mod grow;
 
 use grow::{Recorder, reachable, render, url_of};
-use orb_page::{PageId, RunId, RunKind, RunState, UrlKey};
+use orb_page::{PageId, PageKind, RunId, RunKind, RunState, UrlKey};
 use orb_store::{
     ArchiveReader, CatalogueReader, Cell, Home, IndexDefect, IndexStart, Project, ProjectDir, ProjectOptions,
     QueryLimits, Queues, StoreError,
@@ -420,7 +420,9 @@ fn the_table_of_a_crawl_counts_everything_once() {
     let mut recorder = Recorder::new(Project::open(&dir).unwrap());
     recorder.run_out(40);
     let reader = CatalogueReader::open(&dir).unwrap();
-    let stats = reader.stats().unwrap();
+    let (stats, marks) = reader.stats().unwrap();
+    let marked = marks.iter().skip(1).filter(|mark| mark.is_a(PageKind::Outside)).count() as u64;
+    assert_eq!(marked, stats.whole.outside);
     let whole = &stats.whole;
     let pages = reachable();
     let count = |f: &dyn Fn(u64) -> bool| pages.iter().filter(|n| f(**n)).count() as u64;

@@ -43,7 +43,9 @@ impl Address {
     /// Turns a parsed URL into an address if its scheme is fetched and it names a host.
     pub(crate) fn checked(url: Url) -> Result<Self, Refused> {
         scheme::check(url.scheme())?;
-        if url.host_str().is_none_or(str::is_empty) {
+        // A file is on this machine or on none that we could ask.
+        let is_nameless = url.host_str().is_none_or(str::is_empty);
+        if is_nameless != is_local(url.scheme()) {
             return Err(Refused::NoHost);
         }
         let at = |position: Position| mark(url[..position].len());
@@ -77,9 +79,12 @@ impl Address {
     }
 
     /// The host in lower case: international names in ASCII (Punycode), IPv6 literals without
-    /// brackets.
+    /// brackets. A file of this machine, whose URL names no host, is on `localhost`.
     pub fn host(&self) -> &str {
         let host = self.between(self.marks.host.0, self.marks.host.1);
+        if host.is_empty() {
+            return "localhost";
+        }
         host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host)
     }
 
@@ -127,6 +132,11 @@ impl Address {
     pub fn site(&self) -> &str {
         crate::site::registrable(self.host())
     }
+}
+
+/// Whether the addresses of a scheme name no host.
+pub(crate) fn is_local(scheme: &str) -> bool {
+    scheme == "file"
 }
 
 /// An offset into the text. [`Url`] guarantees that no URL is longer than 4 GB.
@@ -232,6 +242,14 @@ mod tests {
     #[test]
     fn what_is_no_web_is_no_address_even_when_stored() {
         assert!(matches!(Address::from_canonical("mailto:a@b"), Err(Refused::NotWeb { .. })));
-        assert!(matches!(Address::from_canonical("ftp://a/b"), Err(Refused::Unsupported { .. })));
+        assert!(matches!(Address::from_canonical("ws://a/b"), Err(Refused::Unsupported { .. })));
+    }
+
+    #[test]
+    fn a_file_is_on_this_machine() {
+        let a = Address::from_canonical("file:///srv/a%20b/").unwrap();
+        assert_eq!((a.scheme(), a.host(), a.port(), a.path()), ("file", "localhost", 0, "/srv/a%20b/"));
+        assert_eq!((a.as_str(), a.origin().to_string().as_str()), ("file:///srv/a%20b/", "file://localhost"));
+        assert_eq!(Address::from_canonical("file://server/share/x"), Err(Refused::NoHost));
     }
 }

@@ -32,6 +32,16 @@ pub struct Manners {
 }
 
 impl Manners {
+    /// The manners on this machine: there is nobody to be polite to.
+    pub const fn local() -> Self {
+        Self { port: 0, robots: false, resolve: false }
+    }
+
+    /// Whether the scheme names things of this machine.
+    pub const fn is_local(&self) -> bool {
+        !self.resolve
+    }
+
     /// The manners of the web: robots.txt is obeyed and names are resolved.
     pub const fn web(port: u16) -> Self {
         Self { port, robots: true, resolve: true }
@@ -48,12 +58,12 @@ pub const SCHEMES: &[(&str, Treatment)] = &[
     ("tel", Treatment::NotWeb),
     ("about", Treatment::NotWeb),
     ("blob", Treatment::NotWeb),
-    ("ftp", Treatment::Unsupported),
-    ("ftps", Treatment::Unsupported),
+    ("ftp", Treatment::Fetched(Manners::web(21))),
+    ("ftps", Treatment::Fetched(Manners::web(990))),
     ("sftp", Treatment::Unsupported),
-    ("nntp", Treatment::Unsupported),
-    ("nntps", Treatment::Unsupported),
-    ("file", Treatment::Unsupported),
+    ("nntp", Treatment::Fetched(Manners { robots: false, ..Manners::web(119) })),
+    ("nntps", Treatment::Fetched(Manners { robots: false, ..Manners::web(563) })),
+    ("file", Treatment::Fetched(Manners::local())),
     ("ws", Treatment::Unsupported),
     ("wss", Treatment::Unsupported),
     ("news", Treatment::NotWeb),

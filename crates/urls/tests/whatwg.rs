@@ -50,7 +50,10 @@ fn an_input_leads_to_the_address_a_browser_goes_to() {
         for case in cases() {
             let ours = read(&canonicaliser, &case).map(Address::into_string);
             let theirs = case.href.as_deref().map(|href| canonicaliser.parse(href).map(Address::into_string));
+            // A page of the web names no file of this machine to us.
+            let is_file = case.base.is_some() && case.href.as_deref().is_some_and(|href| href.starts_with("file:"));
             let agree = match (&ours, &theirs) {
+                (ours, _) if is_file => ours.is_err(),
                 (Err(_), None | Some(Err(_))) => true,
                 (Ok(ours), Some(Ok(theirs))) => ours == theirs,
                 _ => false,
@@ -81,6 +84,10 @@ fn with_our_rules_off_addresses_are_spelt_as_browsers_spell_them() {
     let mut same = 0;
     for case in cases() {
         let (Ok(ours), Some(href)) = (read(&canonicaliser, &case), &case.href) else { continue };
+        // To a file system several slashes are one.
+        if ours.as_str().starts_with("file:") {
+            continue;
+        }
         let href = href.split('#').next().unwrap_or_default();
         let expected = ESCAPES.iter().find(|(theirs, _)| *theirs == href).map_or(href, |(_, ours)| ours);
         assert_eq!(ours.as_str(), expected, "{:?} on {:?}", case.input, case.base);

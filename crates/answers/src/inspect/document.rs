@@ -49,6 +49,12 @@ pub struct InspectedDocument {
     pub published: Option<String>,
     /// When it was last changed, in ISO 8601.
     pub modified: Option<String>,
+    /// When a document that is no web page was made, in RFC 3339.
+    pub created: Option<String>,
+    /// How many pages, sheets or slides it has.
+    pub page_count: Option<u32>,
+    /// The same.
+    pub pages: Option<u32>,
     /// The site it belongs to.
     pub site_name: Option<String>,
     /// What was wrong with it.
@@ -100,7 +106,7 @@ pub fn inspect_document(bytes: &[u8], url: &str, mime: Option<&str>) -> Result<I
     let headers: Headers = mime.map(|m| ("Content-Type", m)).into_iter().collect();
     let (mime, charset) = (headers.mime(), headers.charset());
     let content = Content { bytes, mime: mime.as_deref(), charset: charset.as_deref(), url: own.as_str() };
-    let document = orb_extract::extract(&content);
+    let document = orb_aside::extract(&content);
     let main = match document.mime.as_str() {
         "text/html" => Some(MainContent::of(&orb_extract::text_of(&content), false)),
         "application/xhtml+xml" => Some(MainContent::of(&orb_extract::text_of(&content), true)),
@@ -142,9 +148,12 @@ fn resolved(canonical: &Canonicaliser, own: &Address, document: Document) -> Ins
         headings: document.headings,
         forms: document.forms,
         main: document.text.clone(),
-        author: None,
-        published: None,
-        modified: None,
+        author: document.author,
+        published: document.created.clone(),
+        modified: document.modified,
+        created: document.created,
+        page_count: document.page_count,
+        pages: document.page_count,
         site_name: None,
         text: document.text,
         problems: document.problems,

@@ -40,5 +40,5 @@ pub fn archived_forms(collection: &Collection, url: &str) -> Result<Option<(Page
     let stored = version.exchange()?;
     let (bytes, mime, charset) = (decoded(&stored)?, stored.headers.mime(), stored.headers.charset());
     let content = Content { bytes: &bytes, mime: mime.as_deref(), charset: charset.as_deref(), url: &version.url };
-    Ok(Some((PageForms::of(version.url.clone(), orb_extract::extract(&content)), version.at)))
+    Ok(Some((PageForms::of(version.url.clone(), orb_aside::extract(&content)), version.at)))
 }

@@ -94,7 +94,7 @@ pub(crate) struct CrawlArgs {
     /// Fetch only bodies of this media type, e.g. text/html or image/*; may be repeated
     #[arg(long, value_name = "MIME", value_delimiter = ',')]
     pub(crate) accept: Vec<String>,
-    /// Do not fetch larger bodies completely [default: 10MB]
+    /// Do not fetch larger bodies completely [default: 10MB; documents 50MB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) max_size: Option<ByteSize>,
     /// Crawl order [default: bfs]

@@ -140,6 +140,9 @@ pub(crate) enum Command {
     /// Become the browser that renders pages
     #[command(name = "__browser", hide = true)]
     Browser(crate::command::browser::BrowserArgs),
+    /// Read documents for another process of this program
+    #[command(name = "__read", hide = true)]
+    ReadAside(crate::command::read_aside::ReadAsideArgs),
 }
 
 /// A command about a project.

@@ -180,6 +180,9 @@ fn apply_fetch(args: &CrawlArgs, settings: &mut Settings) {
         fetch.accept.clone_from(&args.accept);
     }
     set(&mut fetch.max_size, args.max_size);
+    // Whoever names a size means every body.
+    set(&mut settings.documents.max_size, args.max_size);
+    let fetch = &mut settings.fetch;
     set(&mut fetch.timeout, args.timeout);
     fetch.insecure |= args.insecure;
     fetch.allow_private |= args.allow_private;

@@ -19,6 +19,7 @@ pub(crate) mod links;
 pub(crate) mod mcp;
 pub(crate) mod plan;
 pub(crate) mod project;
+pub(crate) mod read_aside;
 pub(crate) mod report;
 pub(crate) mod run_due;
 pub(crate) mod search;

@@ -2,8 +2,8 @@
 //!
 //! Beside the recorder, after its commits: the pages of a batch are passed on with their tokens and
 //! the batch's mark, and an indexing thread adds them to the index, which is committed periodically
-//! with the last mark. The crawl waits for it at most a second per batch. If `index.queue` is still
-//! exceeded then, a batch's tokens are dropped, and at the end of the run those pages are read from
+//! with the last mark. The crawl waits for it at most five seconds per batch. If `index.queue` is
+//! still exceeded then, a batch's tokens are dropped, and at the end of the run those pages are read from
 //! the archive instead ([`catch_up`]), as after a crash or a failure of the index. A failing index
 //! is reported and does not end a crawl.
 
@@ -38,7 +38,9 @@ use std::time::{Duration, Instant};
 const FEW: u64 = 50;
 
 /// How long a batch waits for room in the queue.
-const PATIENCE: Duration = Duration::from_secs(1);
+///
+/// Longer than a segment takes to be written, during which nothing leaves the queue.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A message to the indexing thread.
 enum IndexingMessage {
@@ -110,16 +112,20 @@ fn commit(writer: &mut PageIndexWriter, mark: Option<&str>) -> Result<(), CrawlE
 
 impl Feed {
     /// Whether this many bytes of tokens and links fit now or shortly: if the CPU is the
-    /// bottleneck, waiting costs less than reading the pages again.
+    /// bottleneck, waiting costs less than reading the pages again. A large batch is in memory
+    /// already and fits when half of the queue is free.
     fn has_room(&self, bytes: u64) -> bool {
         let begin = Instant::now();
-        while self.load.load(Ordering::Relaxed) + bytes > self.most {
-            if bytes > self.most || begin.elapsed() > PATIENCE {
+        loop {
+            let waiting = self.load.load(Ordering::Relaxed);
+            if waiting + bytes <= self.most || (waiting <= self.most / 2 && self.most > 0) {
+                return true;
+            }
+            if self.most == 0 || begin.elapsed() > PATIENCE {
                 return false;
             }
             std::thread::park_timeout(Duration::from_millis(2));
         }
-        true
     }
 
     /// Passes on what a batch has recorded; waits only briefly.

@@ -1,18 +1,19 @@
 //! Who reads the responses?
 //!
-//! A few named threads take responses from the fetching side and pass readings to the recorder. A
-//! page that makes a reader panic is recorded with that as its problem: one page never ends a
-//! crawl.
+//! A few named threads take responses from the fetching side and pass readings to the recorder;
+//! documents they hand to a few others. A page that makes a reader panic is recorded with that as
+//! its problem: one page never ends a crawl.
 
 use crate::config::Config;
 use crate::drive::Work;
 use crate::drive::clock::SteadyClock;
+use crate::read::lane::{held, is_document, spill};
 use crate::read::{Reading, ResponseReader};
 use crate::record::{Item, RobotsRead};
 use crate::render::DrawnExtras;
 use crate::shared::SharedState;
 use crate::watch::ledger::Stage;
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 use orb_page::{Failure, FailureKind, Lease, Outcome, Purpose};
 use orb_store::{HostFact, RobotsRecord};
 use orb_urls::Judgement;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-/// The readers' channels: work comes in, readings go out.
+/// The readers' channels: work comes in, readings go out, documents go to the next desk.
 #[derive(Clone)]
 pub(crate) struct ReadingDesk {
     /// State shared by all threads.
@@ -32,24 +33,33 @@ pub(crate) struct ReadingDesk {
     pub work: Receiver<Work>,
     /// To the recorder.
     pub recorder: Sender<Item>,
+    /// To the document readers; `None` at their own desk.
+    pub documents: Option<Sender<Work>>,
 }
 
 /// Starts the reading threads; they end when the channel closes.
-pub(crate) fn spawn_readers(desk: &ReadingDesk, config: &Config) -> std::io::Result<Vec<JoinHandle<()>>> {
-    let spawn = |number: usize| {
-        let name: Arc<str> = format!("{}-{}", config.worker_name, number + 1).into();
+pub(crate) fn spawn_readers(mut desk: ReadingDesk, config: &Config) -> std::io::Result<Vec<JoinHandle<()>>> {
+    let spawn = |desk: &ReadingDesk, name: String| {
+        let name: Arc<str> = name.into();
         let reader = ResponseReader::new(config.read.clone(), Arc::clone(&name));
         let desk = desk.clone();
         let sitemaps = config.sitemaps;
         std::thread::Builder::new().name(name.to_string()).spawn(move || desk.attend(reader, sitemaps))
     };
-    (0..config.workers).map(spawn).collect()
+    let (documents, work) = unbounded();
+    let beside = ReadingDesk { work, documents: None, ..desk.clone() };
+    desk.documents = Some(documents);
+    let prefix = &config.worker_name;
+    let pages = (0..config.workers).map(|number| spawn(&desk, format!("{prefix}-{}", number + 1)));
+    let documents = (0..config.document_workers).map(|number| spawn(&beside, format!("{prefix}-doc-{}", number + 1)));
+    pages.chain(documents).collect()
 }
 
 impl ReadingDesk {
     fn attend(&self, mut reader: ResponseReader, sitemaps: bool) {
         let ledger = self.shared.progress.ledger();
-        for Work { lease, rank, outcome, mut drawn, since } in &self.work {
+        for work in &self.work {
+            let Some(Work { lease, rank, outcome, mut drawn, since }) = self.keep(work, &reader) else { continue };
             let began = Instant::now();
             ledger.note(Stage::ReadQueue, began - since);
             if let Some(drawn) = &mut drawn {
@@ -60,8 +70,12 @@ impl ReadingDesk {
             }
             let item = match lease.purpose {
                 Purpose::Page => {
-                    let wire_bytes = outcome.result.as_ref().map_or(0, |r| r.wire.len());
+                    let held = held(&outcome);
+                    let wire_bytes = held.wire;
                     let read = read_safely(&mut reader, &lease, outcome, drawn.as_deref());
+                    if self.documents.is_none() {
+                        self.shared.pipeline.come_back(held);
+                    }
                     let ended = Instant::now();
                     ledger.note(Stage::Read, ended - began);
                     let Some(reading) = read.map(Box::new) else {
@@ -76,6 +90,32 @@ impl ReadingDesk {
             if self.recorder.send(item).is_err() {
                 return;
             }
+        }
+    }
+
+    /// Work for this desk; what is for the next one is handed on, and what is no longer wanted is
+    /// dropped.
+    fn keep(&self, mut work: Work, reader: &ResponseReader) -> Option<Work> {
+        match &self.documents {
+            Some(documents) if work.lease.purpose == Purpose::Page && is_document(&work.lease, &work.outcome) => {
+                if self.shared.pipeline.has_many_documents() {
+                    spill(&mut work.outcome, reader.spool_dir());
+                }
+                self.shared.pipeline.hand_on(held(&work.outcome));
+                let _ = documents.send(work);
+                None
+            }
+            // Nobody who stops a crawl waits for hundreds of documents. The page is still in its
+            // queue, as after a crash.
+            None if self.shared.stop.is_set() => {
+                let held = held(&work.outcome);
+                self.shared.pipeline.come_back(held);
+                self.shared.taken(held.wire);
+                self.shared.pipeline.leave(1);
+                self.shared.wake.notify_one();
+                None
+            }
+            _ => Some(work),
         }
     }
 

@@ -71,6 +71,10 @@ impl ResponseReader {
 
     /// Learns session ids from a page's links to its own host.
     fn learn(&self, asked: &Address, targets: &[(Address, Link)]) -> Option<String> {
+        // A listing names what is there: ids in it are names.
+        if !asked.scheme().starts_with("http") {
+            return None;
+        }
         let is_own = |target: &Address, link: &Link| leads_on(link.kind) && target.host() == asked.host();
         let own: Vec<&str> = targets.iter().filter(|(t, l)| is_own(t, l)).map(|(t, _)| t.as_str()).collect();
         self.rules.sessions.observe(asked, &own)

@@ -7,10 +7,12 @@
 
 pub(crate) mod desk;
 mod drawn;
+mod lane;
 mod links;
 pub(crate) mod picture;
 pub(crate) mod score;
 pub(crate) mod sessions;
+mod trouble;
 
 pub(crate) use links::out_of_scope;
 
@@ -18,12 +20,14 @@ use crate::indexing::{Wording, WordingRules};
 use crate::read::drawn::tell_drawing;
 use crate::read::score::Topic;
 use crate::read::sessions::Sessions;
+use crate::read::trouble::{framing, joined, truncation};
 use crate::render::DrawnExtras;
 use crate::scope::SharedScope;
 use crate::steps::StepRules;
 use crate::track::revisit::{RevisitDecision, Revisits, copy_version, flag_failure, flag_listing, repeated};
 use bytes::Bytes;
 use hashbrown::HashMap;
+use orb_aside::Helpers;
 use orb_extract::Content;
 use orb_page::{
     Document, Failure, FailureKind, Flag, Lease, Listing, Moment, Outcome, PageKind, Problem, Response, ResponseKind,
@@ -33,7 +37,7 @@ use orb_store::{Encoded, Encoder, Exchange, RecordedAs, Revisit, StoreError};
 use orb_urls::surt::cdx_key;
 use orb_urls::{Address, Canonicaliser};
 use sha2::{Digest, Sha256};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -89,6 +93,8 @@ pub(crate) struct ReadRules {
     pub follow_nofollow: bool,
     /// Maximum decoded size of content.
     pub max_content: u64,
+    /// Maximum decoded size of documents that are no web pages.
+    pub max_document: u64,
     /// Our name, for X-Robots-Tag.
     pub agent: Arc<str>,
     /// The topic for best-first order.
@@ -101,6 +107,8 @@ pub(crate) struct ReadRules {
     pub wording: Option<WordingRules>,
     /// How revisited pages are judged, if there are any.
     pub revisits: Option<Revisits>,
+    /// Who reads formats that may kill their reader.
+    pub helpers: Arc<Helpers>,
 }
 
 impl ReadRules {
@@ -133,6 +141,11 @@ impl ResponseReader {
     pub(crate) fn new(rules: ReadRules, by: Arc<str>) -> Self {
         let encoder = rules.archive_level.map(|level| Encoder::new(level).spooling_in(rules.spool_dir.clone()));
         Self { rules, encoder, by, room: String::new() }
+    }
+
+    /// Where what does not fit into memory waits.
+    pub(crate) fn spool_dir(&self) -> &Path {
+        &self.rules.spool_dir
     }
 
     /// Reads what came back for a lease; `None` if the page must be fetched once more before it can
@@ -213,6 +226,9 @@ impl ResponseReader {
         let mut problems: Vec<Problem> = opened.problem.into_iter().collect();
         problems.extend(response.truncated.map(truncation));
         problems.extend(framing(response));
+        problems.extend(
+            response.headers.get("reply").filter(|_| !is_http(response)).map(|said| Problem::new("refused", said)),
+        );
         let mut taken = DocumentFindings::default();
         if (200..300).contains(&response.status) {
             let mut document = self.extract(lease, response, header_mime.as_deref(), &opened.bytes);
@@ -262,7 +278,9 @@ impl ResponseReader {
 
     /// Removes the content coding and hashes the content.
     fn open(&self, response: &Response) -> DecodedContent {
-        let decoded = orb_fetch::decode(&response.body, &response.headers.codings(), self.rules.max_content);
+        let is_document = response.headers.mime().is_some_and(|mime| orb_extract::is_document_type(&mime));
+        let most = if is_document { self.rules.max_document } else { self.rules.max_content };
+        let decoded = orb_fetch::decode(&response.body, &response.headers.codings(), most);
         let problem = decoded.problem.or_else(|| {
             decoded.truncated.then(|| Problem::new("content-too-large", "the content is larger than the limit"))
         });
@@ -276,7 +294,7 @@ impl ResponseReader {
         let charset = response.headers.charset();
         let content = Content { bytes, mime, charset: charset.as_deref(), url: lease.request_url() };
         // Only the index tells a page's own text from what stands around it.
-        orb_extract::extract_within(&content, std::mem::take(&mut self.room), self.rules.wording.is_some())
+        self.rules.helpers.extract(&content, std::mem::take(&mut self.room), self.rules.wording.is_some())
     }
 
     /// Moves the document into the visit; returns the gist of an HTML page, and its tokens.
@@ -347,6 +365,10 @@ fn recorded_as<'a>(kind: &'a ResponseKind, mime: Option<&'a str>) -> RecordedAs<
     }
 }
 
+fn is_http(response: &Response) -> bool {
+    matches!(response.kind, ResponseKind::Http { .. })
+}
+
 /// The total duration.
 fn total(outcome: &Outcome) -> Duration {
     let t = outcome.timings;
@@ -381,33 +403,6 @@ fn failed(visit: &mut Visit, failure: &Failure) {
             PageKind::HttpError
         }
     };
-}
-
-fn truncation(why: Truncation) -> Problem {
-    match why {
-        Truncation::Length => Problem::new("too-large", "the body is larger than the limit and was not fetched whole"),
-        Truncation::Unwanted => Problem::new("unwanted-type", "the media type is not wanted; the body was not fetched"),
-        Truncation::Time => Problem::new("too-slow", "the body came too slowly and was cut off"),
-        Truncation::Disconnect => Problem::new("cut-off", "the connection ended before the body did"),
-    }
-}
-
-/// What was odd about the end of the response.
-fn framing(response: &Response) -> Option<Problem> {
-    let is_number = |n: &[u8]| !n.is_empty() && n.iter().all(u8::is_ascii_digit);
-    let told = |l: &[u8]| l.split(|b| *b == b',').all(|n| is_number(n.trim_ascii()));
-    let mut lengths = response.headers.values("content-length");
-    let clear = lengths.next().is_none_or(|first| told(first) && lengths.all(|l| l == first));
-    match (clear, response.excess) {
-        (false, _) => Some(Problem::new("length-unclear", "the lengths announced contradict each other or are none")),
-        (true, true) => Some(Problem::new("unasked", "more came than belongs to the answer; it was not read")),
-        (true, false) => None,
-    }
-}
-
-fn joined(problems: &[Problem]) -> Option<String> {
-    let line = |p: &Problem| format!("{}: {}", p.code, p.detail);
-    (!problems.is_empty()).then(|| problems.iter().map(line).collect::<Vec<_>>().join("; "))
 }
 
 #[cfg(test)]

@@ -18,12 +18,14 @@ fn reader(mode: Mode) -> ResponseReader {
         max_redirects: 3,
         follow_nofollow: false,
         max_content: 1_000_000,
+        max_document: 1_000_000,
         agent: "orb".into(),
         topic: Arc::new(Topic::default()),
         archive_level: None,
         spool_dir: std::env::temp_dir(),
         wording: None,
         revisits: None,
+        helpers: Arc::new(Helpers::new(1, orb_aside::HelperLimits::default())),
     };
     ResponseReader::new(rules, "orb-1".into())
 }

@@ -89,8 +89,6 @@ pub(crate) struct RecorderRules {
     pub run: RunId,
     /// Order of the queues.
     pub order: Order,
-    /// Maximum pages fetched and not yet committed.
-    pub batch_pages: usize,
     /// How long a page waits for others.
     pub batch_time: Duration,
     /// Whether to keep the link table.
@@ -298,10 +296,10 @@ impl Recorder {
     /// Records until every sender is gone, then commits the rest and returns the project and the
     /// counters.
     pub(crate) fn run(mut self, items: &Receiver<Item>) -> Result<(Project, RunCounters), StoreError> {
-        // One half is committed while the other is fetched: together they are all that a crash can
-        // cost.
-        let share = self.rules.batch_pages.div_ceil(2);
         loop {
+            // One half is committed while the other is fetched: together they are all that a crash
+            // can cost.
+            let share = self.shared.pipeline.room().div_ceil(2);
             match items.recv_timeout(self.patience()) {
                 Ok(item) => {
                     self.take(item)?;
@@ -512,13 +510,14 @@ impl Recorder {
         }
         drop(frontier);
         self.note_committed(&pending.batch);
+        let repeats = self.rules.learn_aliases && repeats(&pending.batch);
         if let Some(feed) = &self.shared.feed {
             let (batch, nonce) = self.project.last_batch();
             feed.hand_over(&mut pending.batch, std::mem::take(&mut pending.words), mark(batch, nonce));
         }
         // After the frontier was informed: to the driver, an empty pipeline means that nothing more
         // is coming.
-        self.shared.pipeline.leave(pending.held);
+        self.shared.pipeline.committed(pending.held, repeats);
         self.pending = pending.emptied();
         self.bring_back()?;
         self.note_pending();
@@ -560,4 +559,10 @@ fn keep_redirects(links: &mut Links, targets: &mut Vec<PageId>) {
     let mut kept = links.iter().map(is_redirect);
     targets.retain(|_| kept.next().unwrap_or(false));
     links.retain(is_redirect);
+}
+
+/// Whether more than a quarter of what was fetched repeats another page.
+fn repeats(batch: &Batch) -> bool {
+    let repeated = batch.visits.iter().filter(|finished| finished.visit.kind == PageKind::Duplicate).count();
+    repeated * 4 > batch.visits.len()
 }

@@ -90,7 +90,7 @@ fn links(
     let bytes = orb_fetch::decode(&Body::Memory(stored.body), &codings, MAX_CONTENT).bytes;
     let (mime, charset) = (stored.headers.mime(), stored.headers.charset());
     let content = Content { bytes: &bytes, mime: mime.as_deref(), charset: charset.as_deref(), url: &page.url };
-    let document = orb_extract::extract(&content);
+    let document = orb_aside::extract(&content);
     let base = canonical.canonical_base(&own, document.base.as_deref());
     choice.links(canonical, &LinkSource { base: &base, html: &orb_extract::text_of(&content), links: &document.links })
 }

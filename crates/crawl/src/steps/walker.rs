@@ -268,7 +268,7 @@ impl<'a> Walker<'a> {
         let address = question.address.clone();
         let content =
             Content { bytes: &bytes, mime: mime.as_deref(), charset: charset.as_deref(), url: address.as_str() };
-        let document = orb_extract::extract(&content);
+        let document = orb_aside::extract(&content);
         let html = orb_extract::text_of(&content).into_owned();
         let base = self.canonical.canonical_base(&address, document.base.as_deref()).into_owned();
         Passed { addressed: question.payload.is_none(), address, status: response.status, base, document, html }

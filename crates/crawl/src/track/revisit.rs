@@ -10,7 +10,7 @@ use super::looks::{First, FirstLooks, Noises};
 use bytes::Bytes;
 use orb_answers::PageViews;
 use orb_extract::Content;
-use orb_page::{Body, Flag, Lease, PageKind, Response, Truncation, Version, Visit};
+use orb_page::{Body, Flag, Lease, PageKind, Response, ResponseKind, Truncation, Version, Visit};
 use orb_store::ArchiveReader;
 use orb_track::compare::{CompareJudgement, Comparison, Views};
 use std::sync::Arc;
@@ -212,7 +212,10 @@ impl Revisits {
             return judged;
         }
         let kept = First { bytes: content.clone(), mime: mime.clone(), charset: charset.clone(), earlier };
-        if self.second_look && self.looks.keep(lease.page, kept) {
+        // Only web servers generate what they send: a file has no noise, nor has the text of a
+        // document, and fetching one again is dear.
+        let is_noisy = matches!(response.kind, ResponseKind::Http { .. }) && !new.is_document();
+        if self.second_look && is_noisy && self.looks.keep(lease.page, kept) {
             return CompareJudgement::AskAgain;
         }
         // Nothing more will be known: any difference is a change.

@@ -5,9 +5,8 @@
 
 use super::pool::Key;
 use super::stream::Stream;
-use super::tls;
 use crate::line::{Metered, late};
-use crate::{FetchConfig, FetchError, Line};
+use crate::{FetchConfig, FetchError, Line, tls};
 use orb_page::{Failure, FailureKind, Timings};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
@@ -43,7 +42,8 @@ pub(super) struct Dialed {
 
 impl Dialer {
     pub(super) fn new(config: &FetchConfig, line: Arc<Line>) -> Result<Self, FetchError> {
-        Ok(Self { line, tls: tls::client(config)?, patience: config.timeouts.tls })
+        let offered: &[&[u8]] = if config.http2 { &[b"h2", b"http/1.1"] } else { &[b"http/1.1"] };
+        Ok(Self { line, tls: tls::client(config, offered)?, patience: config.timeouts.tls })
     }
 
     /// Connects to a server at `addr`, or through the proxy if there is one.

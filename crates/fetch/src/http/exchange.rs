@@ -73,23 +73,11 @@ impl<'a> Trip<'a> {
         if length == Some(0) || self.request.method == Method::Head {
             return None;
         }
-        let unwanted = |m: &str| !self.config.accept.iter().any(|pattern| matches_pattern(m, pattern));
-        if !self.config.accept.is_empty()
-            && !self.request.any_type
-            && (200..300).contains(&status)
-            && mime.is_some_and(unwanted)
-        {
+        let unwanted = mime.is_some_and(|mime| !self.config.accepts(mime));
+        if unwanted && !self.request.any_type && (200..300).contains(&status) {
             return Some(Truncation::Unwanted);
         }
-        length.is_some_and(|l| l > self.config.max_size).then_some(Truncation::Length)
-    }
-}
-
-/// Whether a media type matches a pattern such as `text/html`, `image/*` or `*/*`.
-fn matches_pattern(mime: &str, pattern: &str) -> bool {
-    match pattern.trim().strip_suffix('*') {
-        Some(front) => mime.get(..front.len()).is_some_and(|m| front == "*/" || m.eq_ignore_ascii_case(front)),
-        None => mime.eq_ignore_ascii_case(pattern.trim()),
+        length.is_some_and(|l| l > self.config.max_size_of(mime)).then_some(Truncation::Length)
     }
 }
 
@@ -108,8 +96,10 @@ pub(super) async fn exchange(conn: &mut Conn, asked: &Bytes, trip: &mut Trip<'_>
     clock.body_begins();
     let framing = head.framing(trip.request.method == Method::Head);
     let spool = Spool::new(trip.spool_rule(), buf, head_len);
-    let mut intake = BodyReceiver { conn, watch: trip.watch, clock, spool, max_size: trip.config.max_size };
-    let taken = match trip.refusal(head.status, head.headers.mime().as_deref(), length_of(framing)) {
+    let mime = head.headers.mime();
+    let max_size = trip.config.max_size_of(mime.as_deref());
+    let mut intake = BodyReceiver { conn, watch: trip.watch, clock, spool, max_size };
+    let taken = match trip.refusal(head.status, mime.as_deref(), length_of(framing)) {
         Some(truncation) => intake.refuse(truncation),
         None => intake.read(framing, trip.spool_rule()).await?,
     };

@@ -134,12 +134,14 @@ pub(super) async fn exchange(
     trip.watch.received(head.len());
     let length = parts.headers.get("content-length").and_then(|v| decimal(v.as_bytes()));
     let mut spool = Spool::new(trip.spool_rule(), BytesMut::new(), 0);
-    let truncated = match trip.refusal(parts.status.as_u16(), headers.mime().as_deref(), length) {
+    let mime = headers.mime();
+    let max_size = trip.config.max_size_of(mime.as_deref());
+    let truncated = match trip.refusal(parts.status.as_u16(), mime.as_deref(), length) {
         Some(truncation) => Some(truncation),
         None if trip.request.method == Method::Head => None,
         None => {
-            spool.reserve(length.unwrap_or(0).min(trip.config.max_size));
-            H2BodyReceiver { stream, timer, clock, held: &lane.held, trip }
+            spool.reserve(length.unwrap_or(0).min(max_size));
+            H2BodyReceiver { stream, timer, clock, held: &lane.held, trip, max_size }
                 .read(&mut spool, length.unwrap_or(0))
                 .await?
         }
@@ -211,6 +213,7 @@ struct H2BodyReceiver<'a, 'b> {
     clock: ExchangeTimers,
     held: &'a ThrottledTime,
     trip: &'a Trip<'b>,
+    max_size: u64,
 }
 
 impl H2BodyReceiver<'_, '_> {
@@ -227,8 +230,8 @@ impl H2BodyReceiver<'_, '_> {
             spool.buf.extend_from_slice(&part);
             // Fails only for more than was received.
             let _ = self.stream.flow_control().release_capacity(part.len());
-            if spool.len() > self.trip.config.max_size {
-                spool.cut(self.trip.config.max_size);
+            if spool.len() > self.max_size {
+                spool.cut(self.max_size);
                 return Ok(Some(Truncation::Length));
             }
             if spool.is_due(expected) {

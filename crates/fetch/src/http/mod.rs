@@ -16,7 +16,6 @@ mod pool;
 mod rehearsal;
 mod request;
 mod stream;
-mod tls;
 
 use pool::{Grant, Key, Pool, PoolRules, Slot, Want};
 #[cfg(feature = "fuzzing")]

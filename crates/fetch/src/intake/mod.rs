@@ -12,10 +12,12 @@ pub(crate) use clock::ExchangeTimers;
 pub(crate) use spool::{Contents, Spool, SpoolRule};
 pub(crate) use timer::Timer;
 
+use crate::lines::LineStream;
 use crate::{FetchConfig, Socket, Watch};
 use bytes::BytesMut;
 use orb_page::{Body, Failure, FailureKind, Truncation};
-use tokio::io::AsyncReadExt;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::time::Instant;
 
 /// How much is read at a time.
@@ -30,9 +32,36 @@ pub struct Received {
     pub truncated: Option<Truncation>,
 }
 
+/// Something that a body is read from, under the bandwidth of the line.
+pub(crate) trait Paced: AsyncRead + Unpin {
+    /// How long the bandwidth limit has delayed it.
+    fn held(&self) -> Duration;
+}
+
+impl Paced for Socket {
+    fn held(&self) -> Duration {
+        Socket::held(self)
+    }
+}
+
+impl Paced for LineStream {
+    fn held(&self) -> Duration {
+        LineStream::held(self)
+    }
+}
+
 /// Reads what comes on a socket until its end, or until the limits of size, time and speed cut it
 /// off. Fails where nothing came at all in time.
 pub async fn receive(socket: &mut Socket, config: &FetchConfig, watch: &dyn Watch) -> Result<Received, Failure> {
+    receive_from(socket, config, watch).await
+}
+
+/// The same for whatever carries the bytes.
+pub(crate) async fn receive_from<S: Paced>(
+    socket: &mut S,
+    config: &FetchConfig,
+    watch: &dyn Watch,
+) -> Result<Received, Failure> {
     let mut clock = ExchangeTimers::new(config, socket.held());
     let rule = SpoolRule { over: config.spool_over, dir: &config.spool_dir };
     let (mut spool, mut timer, mut begun) = (Spool::new(rule, BytesMut::new(), 0), Timer::default(), false);

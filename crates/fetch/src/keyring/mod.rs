@@ -19,6 +19,8 @@ use base64::prelude::BASE64_STANDARD;
 use challenge::Challenge;
 use digest::Digest;
 use orb_page::Response;
+use orb_urls::Address;
+use percent_encoding::percent_decode_str;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -56,6 +58,19 @@ pub struct Credential {
     port: Option<u16>,
     realm: Option<String>,
     proof: Proof,
+    in_clear: bool,
+}
+
+/// The schemes whose servers ask for credentials.
+const SCHEMES: [&str; 7] = ["http", "https", "ftp", "ftps", "sftp", "nntp", "nntps"];
+
+/// A name and a password for a server that is not of the web.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Login<'a> {
+    pub(crate) user: &'a str,
+    pub(crate) password: &'a str,
+    /// Whether they may be sent where anybody on the way can read them.
+    pub(crate) in_clear: bool,
 }
 
 impl Credential {
@@ -64,8 +79,8 @@ impl Credential {
     pub fn new(host: &str, realm: Option<&str>, proof: Proof) -> Result<Self, FetchError> {
         let wrong = |why: &'static str| FetchError::Credential { host: host.to_owned(), why };
         let (scheme, rest) = host.split_once("://").map_or((None, host), |(scheme, rest)| (Some(scheme), rest));
-        if scheme.is_some_and(|s| s != "http" && s != "https") {
-            return Err(wrong("only http and https ask for credentials"));
+        if scheme.is_some_and(|s| !SCHEMES.contains(&s)) {
+            return Err(wrong("servers of this scheme ask for no credentials"));
         }
         let url = Url::parse(&format!("http://{rest}")).map_err(|_| wrong("this is not a host name"))?;
         let name = url.host_str().filter(|name| !name.is_empty()).ok_or_else(|| wrong("this is not a host name"))?;
@@ -85,7 +100,27 @@ impl Credential {
             _ => {}
         }
         let (scheme, realm) = (scheme.map(str::to_owned), realm.map(str::to_owned));
-        Ok(Self { scheme, host: name.to_owned(), port: said, realm, proof })
+        Ok(Self { scheme, host: name.to_owned(), port: said, realm, proof, in_clear: false })
+    }
+
+    /// The login that a seed of another protocol than the web's is written with.
+    pub fn of_seed(seed: &str) -> Option<Self> {
+        let url = Url::parse(seed.trim()).ok()?;
+        if url.username().is_empty() || matches!(url.scheme(), "http" | "https") {
+            return None;
+        }
+        let said = |text: &str| percent_decode_str(text).decode_utf8().ok().map(std::borrow::Cow::into_owned);
+        let proof =
+            Proof::Password { user: said(url.username())?, password: said(url.password().unwrap_or_default())? };
+        let port = url.port().map_or_else(String::new, |port| format!(":{port}"));
+        let host = format!("{}://{}{port}", url.scheme(), url.host_str()?);
+        Self::new(&host, None, proof).ok().map(|credential| credential.in_clear(true))
+    }
+
+    /// The same, to be sent without TLS, too, where the protocol has nothing better: FTP and NNTP.
+    #[must_use]
+    pub fn in_clear(self, in_clear: bool) -> Self {
+        Self { in_clear, ..self }
     }
 
     /// Whether it applies to the host of this URL.
@@ -127,6 +162,19 @@ impl Keyring {
     /// A keyring with these credentials.
     pub fn new(credentials: Vec<Credential>) -> Self {
         Self { credentials, asked: Mutex::default() }
+    }
+
+    /// The login for a server of another scheme than the web's, which the credential must name.
+    pub(crate) fn login(&self, address: &Address) -> Option<Login<'_>> {
+        let is_for = |c: &&Credential| {
+            c.scheme.as_deref() == Some(address.scheme())
+                && c.host == address.host()
+                && c.port.is_none_or(|port| port == address.port())
+        };
+        self.credentials.iter().filter(is_for).find_map(|c| match &c.proof {
+            Proof::Password { user, password } => Some(Login { user, password, in_clear: c.in_clear }),
+            Proof::Token(_) => None,
+        })
     }
 
     /// The `Authorization` value for a request, if its host needs one.

@@ -114,7 +114,7 @@ fn a_credential_that_cannot_work_is_refused() {
     let token = |text: &str| Proof::Token(text.to_owned());
     for (host, proof) in [
         ("", token("a")),
-        ("ftp://a.test", token("a")),
+        ("gopher://a.test", token("a")),
         ("a.test/path", token("a")),
         ("u@a.test", token("a")),
         ("a.test", token("")),
@@ -124,4 +124,18 @@ fn a_credential_that_cannot_work_is_refused() {
     ] {
         assert!(Credential::new(host, None, proof).is_err(), "{host}");
     }
+}
+
+#[test]
+fn a_login_in_a_seed_is_for_its_server_alone() {
+    let keyring = Keyring::new(vec![Credential::of_seed("ftp://me:s%40cret@Files.example:2121/pub/").unwrap()]);
+    let of = |url: &str| {
+        let address = Address::from_canonical(url).unwrap();
+        keyring.login(&address).map(|login| (login.user.to_owned(), login.password.to_owned(), login.in_clear))
+    };
+    assert_eq!(of("ftp://files.example:2121/x"), Some(("me".to_owned(), "s@cret".to_owned(), true)));
+    for other in ["ftp://files.example/x", "ftps://files.example:2121/x", "ftp://other.example:2121/x"] {
+        assert_eq!(of(other), None, "{other}");
+    }
+    assert!(Credential::of_seed("http://me:secret@h/").is_none() && Credential::of_seed("ftp://h/").is_none());
 }

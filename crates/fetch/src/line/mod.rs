@@ -43,6 +43,8 @@ pub struct Line {
     proxy: Option<Proxy>,
     timeouts: Timeouts,
     user_agent: String,
+    /// Held by who takes permits for two connections.
+    pairs: tokio::sync::Mutex<()>,
 }
 
 impl Line {
@@ -60,6 +62,7 @@ impl Line {
             proxy: config.proxy.clone(),
             timeouts: config.timeouts,
             user_agent: config.user_agent.clone(),
+            pairs: tokio::sync::Mutex::default(),
         })
     }
 
@@ -110,6 +113,33 @@ impl Line {
         let permit = self.sockets.permit(&to).await;
         let opened = self.dial(&to, addr, self.proxy.is_some(), timings).await;
         let opened = opened.inspect_err(|failure| self.demote(host, addr, failure))?;
+        Ok(Socket::new(opened, permit))
+    }
+
+    /// Two permits for one session, a connection for its commands and one for what it transfers.
+    /// The line must have room for both: sessions that each had one would wait for each other.
+    pub(crate) async fn permits_for_two(&self, to: &Arc<Endpoint>) -> Result<[Permit; 2], Failure> {
+        if self.connection_limit() < 2 {
+            let line = "a session takes two connections, and one is allowed (fetch.connections)";
+            return Err(Failure::new(FailureKind::Local, line));
+        }
+        let beside = Arc::new(Endpoint { any_host: true, ..Endpoint::clone(to) });
+        let turn = self.pairs.lock().await;
+        let permits = [self.sockets.permit(to).await, self.sockets.permit(&beside).await];
+        drop(turn);
+        Ok(permits)
+    }
+
+    /// Opens a socket under a permit, to an address that was checked.
+    pub(crate) async fn open_permitted(
+        &self,
+        to: &Endpoint,
+        addr: Option<IpAddr>,
+        permit: Arc<Permit>,
+        timings: &mut Timings,
+    ) -> Result<Socket, Failure> {
+        let opened = self.dial(to, addr, self.proxy.is_some(), timings).await;
+        let opened = opened.inspect_err(|failure| self.demote(&to.host, addr, failure))?;
         Ok(Socket::new(opened, permit))
     }
 

@@ -7,6 +7,7 @@ use super::{Metered, OpenedConnection, Permit};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
@@ -25,15 +26,16 @@ pub struct Socket {
     metered: Metered,
     peer: Option<SocketAddr>,
     abrupt: bool,
-    /// Declared last and therefore dropped last: it is given back once the socket is closed.
-    permit: Permit,
+    /// Declared last and therefore dropped last: it is given back once the socket is closed. Where
+    /// a session opens one connection after another under one permit, it is shared with it.
+    permit: Arc<Permit>,
 }
 
 impl Socket {
-    pub(crate) fn new(opened: OpenedConnection, permit: Permit) -> Self {
+    pub(crate) fn new(opened: OpenedConnection, permit: impl Into<Arc<Permit>>) -> Self {
         let OpenedConnection { mut metered, peer, .. } = opened;
         metered.join_line();
-        Self { metered, peer, abrupt: true, permit }
+        Self { metered, peer, abrupt: true, permit: permit.into() }
     }
 
     /// The server's address; `None` where a proxy hides it.

@@ -223,7 +223,7 @@ fn where_hosts_outnumber_connections_they_keep_theirs() {
 }
 
 #[test]
-fn a_scheme_without_robots_and_names_is_asked_for_neither() {
+fn a_scheme_without_robots_and_names_is_asked_for_neither_and_owed_no_delay() {
     orb_urls::scheme::register("mem", Manners { port: 1, robots: false, resolve: false }).unwrap();
     let mut world = World::new(FrontierConfig::default(), fine);
     world.memory.host(1).scheme = "mem".to_owned();
@@ -232,8 +232,8 @@ fn a_scheme_without_robots_and_names_is_asked_for_neither() {
         &world.run(HOUR),
         &expect![[r#"
         0.000 get h1/1
-        1.000 get h1/2
-        1.100 finished
+        0.000 get h1/2
+        0.100 finished
     "#]],
     );
 }

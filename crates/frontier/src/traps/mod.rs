@@ -113,6 +113,12 @@ impl<'a> Target<'a> {
         Self { host, url, path, query }
     }
 
+    /// Whether a web server made it, which can make endlessly many. What other protocols list is
+    /// there, however alike it looks.
+    fn is_web(self) -> bool {
+        self.url.starts_with("http")
+    }
+
     /// Its area: two directories, or the queries of one path.
     pub fn area(self) -> u64 {
         area(self.host, self.path, self.query.is_some())
@@ -199,6 +205,9 @@ impl Traps {
         if depth > self.limits.chain {
             return Some(Trap::Chain);
         }
+        if !target.is_web() {
+            return self.judge_shape(target, year).or_else(|| self.judge_pages(target));
+        }
         self.judge_shape(target, year)
             .or_else(|| self.judge_host(target))
             .or_else(|| self.spent(target))
@@ -209,6 +218,9 @@ impl Traps {
     /// The trap that the area or host of a URL has proved to be since it was judged.
     /// Call it before each fetch.
     pub fn spent(&mut self, target: Target<'_>) -> Option<Trap> {
+        if !target.is_web() {
+            return None;
+        }
         let area = target.area();
         if self.counts.get(area) >= self.limits.repeated_content {
             return Some(Trap::Content);
@@ -223,6 +235,9 @@ impl Traps {
 
     /// Records what a fetched page was like.
     pub fn note(&mut self, target: Target<'_>, novelty: Novelty) {
+        if !target.is_web() {
+            return;
+        }
         let area = target.area();
         if let Some(younger) = novelty.mirror {
             let mirror = host_key(Family::HostMirror, younger);
@@ -283,6 +298,9 @@ impl Traps {
         let segments = &segments[..count.min(shape::SEGMENTS)];
         if repeats(segments, self.limits.repeated_segment) {
             return Some(Trap::Repeat);
+        }
+        if !target.is_web() {
+            return None;
         }
         let window = year - self.limits.years_back..=year + self.limits.years_ahead;
         year_of(segments, target.query).is_some_and(|y| !window.contains(&y)).then_some(Trap::Calendar)

@@ -169,7 +169,8 @@ pub struct SecretSource {
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuthSettings {
-    /// `example.org`, `example.org:8080` or `https://example.org`.
+    /// `example.org`, `example.org:8080` or `https://example.org`; for other protocols than the
+    /// web's with the scheme, such as `ftp://example.org`.
     pub host: String,
     /// Only for this realm.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -186,6 +187,9 @@ pub struct AuthSettings {
     /// The file that holds it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub password_file: Option<PathBuf>,
+    /// Whether the password may be sent without TLS, by FTP and NNTP.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub allow_plain: bool,
     /// The token, for Bearer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,

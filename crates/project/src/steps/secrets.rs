@@ -95,6 +95,7 @@ fn credential(n: usize, auth: &AuthSettings) -> Result<Credential, Wrong> {
         },
     };
     Credential::new(&auth.host, auth.realm.as_deref(), proof)
+        .map(|credential| credential.in_clear(auth.allow_plain))
         .map_err(|why| Wrong::new(format!("auth[{n}].host"), why.to_string()))
 }
 

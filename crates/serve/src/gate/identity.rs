@@ -9,19 +9,24 @@ use orb_page::Moment;
 use orb_project::{Home, Level, StoreError, TokenRow, TokenScope, User};
 
 /// What a client shows to say who it is.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Shown {
+    /// Nothing.
+    Nothing,
     Session(String),
     Token(String),
 }
 
 /// What a request shows. A token goes before a cookie: programs that send one mean it.
-pub(super) fn shown(headers: &HeaderMap, cookie: &str) -> Option<Shown> {
+pub(super) fn shown(headers: &HeaderMap, cookie: &str) -> Shown {
     if let Some((kind, token)) = text_of(headers, &AUTHORIZATION).split_once(' ') {
-        return kind.eq_ignore_ascii_case("bearer").then(|| Shown::Token(token.trim().to_owned()));
+        let is_token = kind.eq_ignore_ascii_case("bearer");
+        return if is_token { Shown::Token(token.trim().to_owned()) } else { Shown::Nothing };
     }
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    pairs.find(|(name, _)| *name == cookie).map(|(_, id)| Shown::Session(id.to_owned()))
+    let id = pairs.find(|(name, _)| *name == cookie).map(|(_, id)| id.to_owned());
+    id.map_or(Shown::Nothing, Shown::Session)
 }
 
 /// How somebody was recognised.
@@ -31,6 +36,8 @@ pub(crate) enum IdentifiedBy {
     Session(String),
     /// By a token.
     Token(TokenRow),
+    /// Not at all: it is a guest, who reads what anyone may.
+    Nothing,
 }
 
 /// Somebody who is asking.
@@ -43,25 +50,46 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Who shows this; `None` if it is nobody, or nobody any more.
-    pub(super) fn find(home: &Home, shown: &Shown) -> Result<Option<Self>, StoreError> {
+    /// Who shows this, and until when that is good; `None` if it is nobody, or nobody any more.
+    pub(super) fn find(home: &Home, shown: &Shown) -> Result<Option<(Self, Option<Moment>)>, StoreError> {
         let (accounts, now) = (home.accounts(), Moment::now());
         Ok(match shown {
             Shown::Session(id) => {
-                let user = accounts.session(id, now)?;
-                user.map(|user| Self { user, by: IdentifiedBy::Session(id.clone()) })
+                let found = accounts.session(id, now)?;
+                found.map(|(user, until)| (Self { user, by: IdentifiedBy::Session(id.clone()) }, Some(until)))
+            }
+            Shown::Nothing => {
+                let public = accounts.public()?;
+                (!public.is_empty()).then(|| (Self::guest(public), None))
             }
             Shown::Token(text) => {
                 let found = accounts.token(text, now)?;
-                found.map(|(user, token)| Self { user, by: IdentifiedBy::Token(token) })
+                found.map(|(user, token)| {
+                    let until = token.until.as_deref().and_then(Moment::parse);
+                    (Self { user, by: IdentifiedBy::Token(token) }, until)
+                })
             }
         })
+    }
+
+    /// Somebody without an account, who may read these projects.
+    fn guest(public: Vec<String>) -> Self {
+        let grants = public.into_iter().map(|project| (project, Level::Read)).collect();
+        let (full_name, email, comment, created_at) = Default::default();
+        let name = String::new();
+        let user = User { id: 0, name, full_name, email, comment, admin: false, created_at, grants };
+        Self { user, by: IdentifiedBy::Nothing }
+    }
+
+    /// Whether they have no account.
+    pub(crate) fn is_guest(&self) -> bool {
+        matches!(self.by, IdentifiedBy::Nothing)
     }
 
     /// Whether a project exists for them: they may do something with it.
     pub(crate) fn may_know(&self, project: &str) -> bool {
         let named = match &self.by {
-            IdentifiedBy::Session(_) => true,
+            IdentifiedBy::Session(_) | IdentifiedBy::Nothing => true,
             IdentifiedBy::Token(token) => token.projects.is_empty() || token.projects.iter().any(|p| p == project),
         };
         named && self.user.level(project).is_some()
@@ -80,6 +108,9 @@ impl Identity {
     /// Refuses what they may not do with a project they know, or with the server.
     pub(super) fn check(&self, right: Right, project: Option<&str>) -> Result<(), ProblemDetails> {
         let (level, scope) = needs(right);
+        if self.is_guest() && !matches!(right, Right::Read | Right::Content) {
+            return Err(ProblemDetails::unauthenticated());
+        }
         if let IdentifiedBy::Token(token) = &self.by {
             let Some(scope) = scope else {
                 return Err(ProblemDetails::forbidden("no token may do this; log in"));
@@ -126,9 +157,9 @@ mod tests {
     use http::HeaderValue;
 
     fn session_in(cookie: &'static str) -> Option<String> {
-        match shown(&[(COOKIE, HeaderValue::from_static(cookie))].into_iter().collect(), "orb")? {
+        match shown(&[(COOKIE, HeaderValue::from_static(cookie))].into_iter().collect(), "orb") {
             Shown::Session(id) => Some(id),
-            Shown::Token(_) => None,
+            Shown::Token(_) | Shown::Nothing => None,
         }
     }
 

@@ -10,11 +10,16 @@
 mod front;
 mod host;
 mod identity;
+mod known;
 mod origin;
 
 pub(crate) use front::{Front, front, refuse};
 pub(crate) use host::AllowedHosts;
 pub(crate) use identity::{IdentifiedBy, Identity};
+pub(crate) use known::KnownVisitors;
+
+use identity::Shown;
+use known::FoundVisitor;
 
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, text_of};
@@ -28,10 +33,13 @@ use bytes::Bytes;
 use http::StatusCode;
 use http::request::Parts;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use orb_project::{Home, ProjectDir};
+use orb_project::{Home, ProjectDir, StoreError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Poll;
+
+/// How many bodies of requests are received at once; the others wait.
+pub(crate) const BODIES_AT_ONCE: usize = 256;
 
 /// The longest body of a request.
 const LONGEST_BODY: usize = 1 << 20;
@@ -48,14 +56,11 @@ pub(crate) async fn pass(state: Arc<AppState>, row: &'static RouteRow, request: 
     let admitted = admit(&state, row, &mut parts, &mut identity).await;
     let is_let_in = admitted.is_ok();
     let answered = match admitted {
-        Ok((project, params)) => match body_of(row, &parts, body).await {
+        Ok((project, params)) => match body_of(&state, row, &parts, body).await {
             Ok(body) => {
                 let identity = identity.clone();
                 let request = AdmittedRequest { state, identity, parts, body, project, params };
-                match row.shape.map_or(Ok(()), |shape| shape.examine(&request.query())) {
-                    Ok(()) => handle(row, request).await,
-                    Err(problem) => Err(problem),
-                }
+                answer(row, request).await
             }
             Err(problem) => Err(problem),
         },
@@ -68,6 +73,14 @@ pub(crate) async fn pass(state: Arc<AppState>, row: &'static RouteRow, request: 
         response.extensions_mut().insert(LetIn);
     }
     response
+}
+
+/// Waits for its turn, and has a whole request that was let in answered.
+async fn answer(row: &'static RouteRow, request: AdmittedRequest) -> Handled {
+    let state = Arc::clone(&request.state);
+    let _turn = state.requests.acquire().await.map_err(|_| ProblemDetails::busy("the server stops"))?;
+    row.shape.map_or(Ok(()), |shape| shape.examine(&request.query()))?;
+    handle(row, request).await
 }
 
 /// Somebody with a browser who is nobody yet is asked to log in.
@@ -98,11 +111,21 @@ async fn admit(
     if row.right == Right::Open {
         return Ok((None, params));
     }
-    let shown = identity::shown(&parts.headers, state.cookie_name()).ok_or_else(ProblemDetails::unauthenticated)?;
+    let shown = identity::shown(&parts.headers, state.cookie_name());
     let name = params.iter().find(|(param, _)| param == "p").map(|(_, name)| name.clone());
-    let found = state.desk.work(move |home| look_up(home, &shown, name.as_deref())).await??;
-    let (found, project) = found.ok_or_else(ProblemDetails::unauthenticated)?;
+    let (found, project) = match recognise(state, shown, name.clone()).await {
+        // A session that has ended makes nobody see less than a guest does.
+        Err(problem) if row.for_guests && problem.status == StatusCode::UNAUTHORIZED => {
+            recognise(state, Shown::Nothing, name).await?
+        }
+        found => found?,
+    };
     let who = identity.insert(found);
+    let is_open = project.as_ref().is_some_and(|project| row.for_guests && who.may_know(&project.name));
+    if who.is_guest() && !is_open {
+        *identity = None;
+        return Err(ProblemDetails::unauthenticated());
+    }
     if row.has_project() {
         let name = params.iter().find(|(param, _)| param == "p").map_or("", |(_, name)| name);
         let unknown = || ProblemDetails::not_found(format!("there is no project {name}"));
@@ -114,19 +137,26 @@ async fn admit(
     Ok((None, params))
 }
 
-/// Who shows this, and the project of this name; `None` if it is nobody.
-fn look_up(
-    home: &Home,
-    shown: &identity::Shown,
-    project: Option<&str>,
-) -> Result<Option<(Identity, Option<ProjectDir>)>, ProblemDetails> {
-    let Some(identity) = Identity::find(home, shown)? else { return Ok(None) };
-    // A name that is none is as unknown as any other.
-    Ok(Some((identity, project.and_then(|name| home.find(name).ok()))))
+/// Who shows this, and the project of this name.
+async fn recognise(state: &Arc<AppState>, shown: Shown, name: Option<String>) -> Result<FoundVisitor, ProblemDetails> {
+    let (known, version) = state.known.recall(&shown, name.as_deref());
+    if let Some(visitor) = known {
+        return Ok(visitor);
+    }
+    let looked_up = Arc::clone(state);
+    let look_up = move |home: &Home| {
+        let Some((identity, until)) = Identity::find(home, &shown)? else { return Ok(None) };
+        // A name that is none is as unknown as any other.
+        let visitor = (identity, name.and_then(|name| home.find(&name).ok()));
+        looked_up.known.keep(version, shown, visitor.clone(), until);
+        Ok::<_, StoreError>(Some(visitor))
+    };
+    state.desk.work(look_up).await??.ok_or_else(ProblemDetails::unauthenticated)
 }
 
-/// The body of a request, if it is not too long.
-async fn body_of(row: &RouteRow, parts: &Parts, body: Body) -> Result<Bytes, ProblemDetails> {
+/// The body of a request, if it is not too long and comes in time. Whoever sends slowly must not
+/// take the turn of others, so it is received before the request waits for its own.
+async fn body_of(state: &AppState, row: &RouteRow, parts: &Parts, body: Body) -> Result<Bytes, ProblemDetails> {
     if row.verb == Verb::Get {
         return Ok(Bytes::new());
     }
@@ -138,10 +168,15 @@ async fn body_of(row: &RouteRow, parts: &Parts, body: Body) -> Result<Bytes, Pro
     if announced > LONGEST_BODY as u64 {
         return Err(too_long());
     }
-    match Limited::new(body, LONGEST_BODY).collect().await {
-        Ok(body) => Ok(body.to_bytes()),
-        Err(e) if e.is::<LengthLimitError>() => Err(too_long()),
-        Err(e) => Err(ProblemDetails::malformed(format!("the body did not come: {e}"))),
+    let _place = state.bodies.acquire().await.map_err(|_| ProblemDetails::busy("the server stops"))?;
+    match tokio::time::timeout(state.patience, Limited::new(body, LONGEST_BODY).collect()).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(e)) if e.is::<LengthLimitError>() => Err(too_long()),
+        Ok(Err(e)) => Err(ProblemDetails::malformed(format!("the body did not come: {e}"))),
+        Err(_) => {
+            let (status, detail) = (StatusCode::REQUEST_TIMEOUT, "the body did not come in time");
+            Err(ProblemDetails::new(status, "slow", "Too slow", detail))
+        }
     }
 }
 

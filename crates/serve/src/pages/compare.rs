@@ -1,8 +1,10 @@
 //! When do two versions of a page say the same?
 //!
 //! The rules in order, one form each. A form can be tried on a page before it is saved: the last
-//! two versions of the page that differ are shown as the rule sees them. Which program decides is
-//! the operator's business; programs are neither set nor run here.
+//! two versions of the page that differ are shown as the rule sees them, and its parts can be
+//! chosen from a list. A link may bring what is to be ignored, compared alone or left out: it is
+//! tried, and saved by whoever presses the button. Which program decides is the operator's
+//! business; programs are neither set nor run here.
 
 use super::diff::{DiffRow, diff_rows};
 use crate::fields::FormFields;
@@ -13,7 +15,7 @@ use crate::settings_file::{self, kept, read_loosely, save, version};
 use crate::view::{Frame, minute};
 use askama::Template;
 use http::StatusCode;
-use orb_answers::{AnswerError, ComparedVersions, compare_versions};
+use orb_answers::{AnswerError, ChoosablePart, ComparedVersions, choosable_parts, compare_versions, only};
 use orb_project::{CompareSettings, RowEdit, Settings};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -42,6 +44,8 @@ struct ProjectComparisons {
     version: String,
     /// Two versions of a page under the rules.
     tried: Option<Value>,
+    /// The parts of the page that a rule may choose.
+    parts: Vec<ChoosablePart>,
 }
 
 #[derive(Template)]
@@ -56,6 +60,16 @@ struct ComparePage<'a> {
     is_draft: bool,
     url: String,
     tried: Option<TriedPage>,
+    parts: Vec<PartLine>,
+}
+
+/// A part of the page, and where rules that choose it are tried.
+struct PartLine {
+    selector: String,
+    elements: usize,
+    text: String,
+    alone: String,
+    without: String,
 }
 
 /// A rule as fields.
@@ -91,8 +105,32 @@ struct CompareDraft {
 }
 
 async fn show(request: AdmittedRequest) -> Handled {
-    let url = request.query().one("url").unwrap_or_default().to_owned();
-    page(&request, CompareDraft { url, ..CompareDraft::default() }).await
+    let query = request.query();
+    let url = query.one("url").unwrap_or_default().to_owned();
+    let added = ["ignore", "include", "exclude"].map(|list| query.one(list).map(str::to_owned));
+    let row = match added.iter().any(Option::is_some) {
+        true => Some(extended(&read_loosely(&kept(&request).await?), &url, added)),
+        false => None,
+    };
+    page(&request, CompareDraft { row, url, wrong: None }).await
+}
+
+/// The rule that applies to a page with something more to ignore, to compare alone or to leave out;
+/// a new one for this page if none does.
+fn extended(settings: &Settings, url: &str, added: [Option<String>; 3]) -> (usize, CompareSettings) {
+    let applies = settings.track.comparison().ok().and_then(|rules| rules.rule_for(url));
+    let row = applies.map_or(settings.track.compare.len(), |number| number - 1);
+    let of_page = || CompareSettings { matches: Some(only(url)), ..CompareSettings::default() };
+    let mut rule = settings.track.compare.get(row).cloned().unwrap_or_else(of_page);
+    if added[1].is_some() {
+        // What is included says what is compared.
+        rule.by = None;
+    }
+    let lists = [&mut rule.ignore, &mut rule.include, &mut rule.exclude];
+    for (list, more) in lists.into_iter().zip(added) {
+        list.extend(more.filter(|more| !list.contains(more)));
+    }
+    (row, rule)
 }
 
 async fn draft(request: AdmittedRequest) -> Handled {
@@ -163,6 +201,14 @@ async fn page(request: &AdmittedRequest, mut draft: CompareDraft) -> Handled {
         draft.wrong = Some(wrong.to_string());
     }
     let rules = settings.track.compare.clone();
+    let parts = match draft.url.is_empty() || request.project()?.is_empty() {
+        true => Vec::new(),
+        false => {
+            let url = draft.url.clone();
+            // A page that is not there has no parts, and to try a rule on it says so.
+            request.ask(move |collection| choosable_parts(collection, &url)).await.unwrap_or_default()
+        }
+    };
     let tried = if draft.url.is_empty() || draft.wrong.is_some() {
         None
     } else {
@@ -176,13 +222,13 @@ async fn page(request: &AdmittedRequest, mut draft: CompareDraft) -> Handled {
             }
         }
     };
-    respond(request, (version(&before), count), rules, draft, tried)
+    respond(request, (version(&before), count), (rules, parts), draft, tried)
 }
 
 fn respond(
     request: &AdmittedRequest,
     (version, count): (String, usize),
-    rules: Vec<CompareSettings>,
+    (rules, parts): (Vec<CompareSettings>, Vec<ChoosablePart>),
     draft: CompareDraft,
     tried: Option<(Value, TriedPage)>,
 ) -> Handled {
@@ -193,7 +239,9 @@ fn respond(
         shown.push(self::shown(count, &CompareSettings::default(), true, false));
     }
     let (answer, tried) = tried.unzip();
-    let answer = ProjectComparisons { rules, version, tried: answer };
+    let project = &request.project()?.name;
+    let lines: Vec<PartLine> = parts.iter().map(|part| part_line(project, &draft.url, part)).collect();
+    let answer = ProjectComparisons { rules, version, tried: answer, parts };
     let is_wrong = draft.wrong.is_some();
     let page = ComparePage {
         frame: request.frame(),
@@ -205,12 +253,23 @@ fn respond(
         is_draft: draft.row.is_some(),
         url: draft.url,
         tried,
+        parts: lines,
     };
     let mut response = request.page(&page, &answer)?;
     if is_wrong {
         *response.status_mut() = StatusCode::UNPROCESSABLE_ENTITY;
     }
     Ok(response)
+}
+
+fn part_line(project: &str, url: &str, part: &ChoosablePart) -> PartLine {
+    let tried = |list: &str| {
+        let fields = [("url", url), (list, &part.selector)];
+        let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+        format!("/p/{project}/compare?{query}")
+    };
+    let ChoosablePart { selector, elements, text } = part.clone();
+    PartLine { selector, elements, text, alone: tried("include"), without: tried("exclude") }
 }
 
 fn shown(row: usize, rule: &CompareSettings, is_new: bool, is_draft: bool) -> ShownComparison {

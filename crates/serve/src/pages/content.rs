@@ -12,7 +12,8 @@ use crate::view::{Frame, minute};
 use askama::Template;
 use http::header::{CONTENT_SECURITY_POLICY, HeaderValue};
 use orb_answers::{
-    AnswerError, ArchivedVersion, ContentExtent, ContentForm, PageContent, PageRow, VisitRow, content, safe_view, show,
+    AnswerError, ArchivedVersion, ContentExtent, ContentForm, PageContent, PageRow, VisitRow, content, safe_view,
+    visited,
 };
 
 pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
@@ -20,7 +21,8 @@ pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     Right::Content,
     |request| Box::pin(read(request)),
     "The content of a page: safe view, text, Markdown or bytes",
-)];
+)
+.for_guests()];
 
 /// Around the view: our own policy, and the frame.
 const AROUND: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -53,6 +55,8 @@ async fn read(request: AdmittedRequest) -> Handled {
     match fields.one("as") {
         None => around(&request, id, run).await,
         Some("view") => view(&request, id, run).await,
+        // Whoever reads without an account reads what we make of a page, and not its bytes.
+        Some("raw") if request.is_guest() => Err(ProblemDetails::unauthenticated()),
         Some("raw") => raw(&request, id, run).await,
         Some("text") => text(&request, id, run, (ContentForm::Text, extent)).await,
         Some("markdown") => text(&request, id, run, (ContentForm::Markdown, extent)).await,
@@ -107,7 +111,7 @@ async fn view(request: &AdmittedRequest, id: u64, run: Option<u32>) -> Handled {
 /// The bar that says what is shown, and below it the content.
 async fn around(request: &AdmittedRequest, id: u64, run: Option<u32>) -> Handled {
     let found = request.ask(move |collection| {
-        let shown = show(collection, &collection.numbered(id)?.url, 0)?;
+        let shown = visited(collection, id)?;
         let version = content(collection, &shown.page.url, run)?;
         let is_html = matches!(version.mime.as_deref(), None | Some("text/html" | "application/xhtml+xml"));
         let shape = match sent_as(version.mime.as_deref()) {

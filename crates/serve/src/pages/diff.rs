@@ -7,7 +7,8 @@ use crate::steer::FilterChoice;
 use crate::view::{Frame, minute};
 use askama::Template;
 use orb_answers::{
-    AnswerError, Counts, DiffBy, DiffLine, DiffSide, DiffWish, PageDiff, PageRow, Piece, ShownPage, diff, show,
+    AnswerError, Counts, DiffBy, DiffLine, DiffSide, DiffWish, PageDiff, PageRow, Piece, VisitedPage, diff, ignoring,
+    visited,
 };
 use serde_json::Value;
 
@@ -16,7 +17,8 @@ pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     Right::Content,
     |request| Box::pin(compare(request)),
     "What differs between two versions of a page",
-)];
+)
+.for_guests()];
 
 /// Lines around a difference.
 const CONTEXT: usize = 3;
@@ -37,6 +39,7 @@ struct DiffPage<'a> {
     runs: Vec<u32>,
     choices: Vec<FilterChoice>,
     may_edit: bool,
+    marks: Vec<DiffMark>,
 }
 
 /// A difference that outlives the versions it was read from.
@@ -48,6 +51,8 @@ struct OwnedDiff {
     counts: Counts,
     same: Option<String>,
     rows: Vec<DiffRow>,
+    /// For every row, what would ignore it.
+    ignoring: Vec<Option<String>>,
     is_cut: bool,
 }
 
@@ -58,6 +63,10 @@ pub(super) struct DiffRow {
     pub(super) new: Option<SideLine>,
     /// Whether lines that are the same were left out before it.
     pub(super) is_after_gap: bool,
+    /// The number of the difference that begins here.
+    pub(super) difference: Option<usize>,
+    /// Where a rule that ignores it is tried.
+    pub(super) ignore: Option<String>,
 }
 
 /// A line of one version.
@@ -80,12 +89,16 @@ async fn compare(request: AdmittedRequest) -> Handled {
     };
     let (from, to) = (fields.parsed("from")?, fields.parsed("to")?);
     let found = request.ask(move |collection| {
-        let shown = show(collection, &collection.numbered(id)?.url, 0)?;
+        let shown = visited(collection, id)?;
         let wish = DiffWish { url: &shown.page.url, from, to, by, context: CONTEXT };
         let found = diff(collection, wish, owned)?;
         Ok::<_, AnswerError>((shown, found))
     });
-    let (shown, found): (ShownPage, OwnedDiff) = found.await?;
+    let (shown, mut found): (VisitedPage, OwnedDiff) = found.await?;
+    let may_edit = request.may(Right::Edit);
+    if may_edit {
+        found.offer_to_ignore(&format!("/p/{}/compare", request.project()?.name), &shown.page.url);
+    }
     let choice = |(label, value): (&str, &str)| FilterChoice {
         label: label.to_owned(),
         path: request.here_with(&[("by", Some(value))]),
@@ -100,24 +113,64 @@ async fn compare(request: AdmittedRequest) -> Handled {
         runs: shown.visits.iter().filter(|visit| visit.digest.is_some()).map(|visit| visit.run).collect(),
         choices: [("Text", "text"), ("Main content", "main"), ("Source", "source")].map(choice).into(),
         page: &shown.page,
+        marks: marks(&found.rows),
         found: &found,
-        may_edit: request.may(Right::Edit),
+        may_edit,
     };
     request.page(&page, &found.answer)
+}
+
+impl OwnedDiff {
+    /// Beside every line that differs, where a rule that ignores it is tried. What is compared are
+    /// texts, so lines of the source have none.
+    fn offer_to_ignore(&mut self, path: &str, url: &str) {
+        for (row, pattern) in self.rows.iter_mut().zip(&self.ignoring) {
+            row.ignore = pattern.as_ref().filter(|_| self.by != DiffBy::Source).map(|pattern| {
+                let fields = [("url", url), ("ignore", pattern)];
+                let query = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
+                format!("{path}?{query}")
+            });
+        }
+    }
 }
 
 /// Lines of two versions as rows of a table.
 pub(super) fn diff_rows(lines: &[DiffLine<'_>]) -> Vec<DiffRow> {
     let mut rows: Vec<DiffRow> = Vec::new();
-    let mut last = (0, 0);
+    let (mut last, mut differences) = ((0, 0), 0);
     for line in lines {
         let (class, old, new) = sides(line);
         let at = (old.as_ref().map_or(last.0, |side| side.number), new.as_ref().map_or(last.1, |side| side.number));
         let is_after_gap = !rows.is_empty() && (at.0 > last.0 + 1 || at.1 > last.1 + 1);
         last = at;
-        rows.push(DiffRow { class, old, new, is_after_gap });
+        let begins = class != "same" && (is_after_gap || rows.last().is_none_or(|row| row.class == "same"));
+        differences += usize::from(begins);
+        rows.push(DiffRow { class, old, new, is_after_gap, difference: begins.then_some(differences), ignore: None });
     }
     rows
+}
+
+/// Where the differences are, on a strip as high as the whole table.
+pub(super) struct DiffMark {
+    pub(super) difference: usize,
+    pub(super) class: &'static str,
+    pub(super) y: String,
+    pub(super) height: String,
+}
+
+fn marks(rows: &[DiffRow]) -> Vec<DiffMark> {
+    let unit = 100.0 / rows.len().max(1) as f64;
+    let mut marks: Vec<DiffMark> = Vec::new();
+    let mut difference = 0;
+    for (place, row) in rows.iter().enumerate() {
+        difference = row.difference.unwrap_or(difference);
+        if row.class == "same" {
+            continue;
+        }
+        let (y, height) = (place as f64 * unit, unit.max(0.6));
+        marks.push(DiffMark { difference, class: row.class, y: format!("{y:.2}"), height: format!("{height:.2}") });
+    }
+    marks
 }
 
 fn owned(diff: &PageDiff<'_>) -> OwnedDiff {
@@ -129,6 +182,7 @@ fn owned(diff: &PageDiff<'_>) -> OwnedDiff {
         counts: diff.counts,
         same: diff.same(),
         rows: diff_rows(&diff.rows[..diff.rows.len().min(ROWS)]),
+        ignoring: diff.rows.iter().take(ROWS).map(ignoring).collect(),
         is_cut: diff.rows.len() > ROWS,
     }
 }

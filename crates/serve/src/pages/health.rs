@@ -13,8 +13,10 @@ use orb_answers::{
 use std::time::Duration;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
-    RouteRow::get("/p/{p}/health", Right::Read, |request| Box::pin(all(request)), "What is wrong with the pages"),
-    RouteRow::get("/p/{p}/health/{kind}", Right::Read, |request| Box::pin(one(request)), "Problems of one kind"),
+    RouteRow::get("/p/{p}/health", Right::Read, |request| Box::pin(all(request)), "What is wrong with the pages")
+        .for_guests(),
+    RouteRow::get("/p/{p}/health/{kind}", Right::Read, |request| Box::pin(one(request)), "Problems of one kind")
+        .for_guests(),
 ];
 
 /// Time for the rows of a kind that are not kept with the counts.

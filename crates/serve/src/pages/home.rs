@@ -6,7 +6,7 @@ use crate::routes::{Right, RouteRow, has_page};
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
 use orb_answers::{AnswerError, ProjectStatus, grouped};
-use orb_project::{Home, free_space};
+use orb_project::{Home, ProjectDir, free_space};
 use std::sync::Arc;
 
 pub(crate) const ROUTES: &[RouteRow] =
@@ -35,6 +35,8 @@ struct HomeRow {
     state: String,
     chip: &'static str,
     flags: Vec<(&'static str, String)>,
+    /// Changes that were not seen yet, if that is more than none.
+    unread: Option<String>,
     when: String,
     next: String,
     size: String,
@@ -48,9 +50,14 @@ async fn show(request: AdmittedRequest) -> Handled {
         projects.retain(|project| identity.may(Right::Read, &project.name));
         let all: Vec<ProjectStatus> = projects.iter().map(|project| board.status(project)).collect::<Result<_, _>>()?;
         let sizes: Vec<u64> = projects.iter().map(|project| board.size(project)).collect::<Result<_, _>>()?;
-        Ok::<_, AnswerError>((all, sizes, free_space(home.path())?))
+        let unread = |project: &ProjectDir| {
+            let seen = home.accounts().seen(identity.user.id, &project.name)?;
+            Ok::<_, AnswerError>(board.last_change(project)?.saturating_sub(seen))
+        };
+        let unread: Vec<u64> = projects.iter().map(unread).collect::<Result<_, _>>()?;
+        Ok::<_, AnswerError>((all, sizes, unread, free_space(home.path())?))
     };
-    let (all, sizes, free) = request.work(known).await?;
+    let (all, sizes, unread, free) = request.work(known).await?;
     let user = request.user()?;
     let page = HomePage {
         frame: request.frame(),
@@ -60,12 +67,17 @@ async fn show(request: AdmittedRequest) -> Handled {
         count: if all.len() == 1 { "1 collection".to_owned() } else { format!("{} collections", all.len()) },
         size: bytes(sizes.iter().sum()),
         free: bytes(free),
-        rows: all.iter().zip(&sizes).map(|(project, size)| row(project, *size)).collect(),
+        rows: all
+            .iter()
+            .zip(&sizes)
+            .zip(&unread)
+            .map(|((project, size), unread)| row(project, *size, *unread))
+            .collect(),
     };
     request.page(&page, &all)
 }
 
-fn row(project: &ProjectStatus, size: u64) -> HomeRow {
+fn row(project: &ProjectStatus, size: u64, unread: u64) -> HomeRow {
     let flags = &project.counters.flags;
     let flags = [("NEW", flags.new), ("UPD", flags.updated), ("MIS", flags.missing), ("ERR", flags.error)];
     let state = project.state.clone().unwrap_or_else(|| "new".to_owned());
@@ -88,6 +100,7 @@ fn row(project: &ProjectStatus, size: u64) -> HomeRow {
         state,
         chip,
         flags: flags.into_iter().filter(|(_, n)| *n > 0).map(|(flag, n)| (flag, grouped(n))).collect(),
+        unread: (unread > 0).then(|| grouped(unread)),
         when: project.finished_at.as_deref().or(project.started_at.as_deref()).map(minute).unwrap_or_default(),
         next: project.next_due.as_deref().map_or_else(|| "–".to_owned(), minute),
         size: bytes(size),

@@ -9,13 +9,14 @@ use askama::Template;
 use orb_answers::{HostRow, ListedHost, grouped, host, hosts};
 
 pub(crate) const ROUTES: &[RouteRow] = &[
-    RouteRow::get("/p/{p}/hosts", Right::Read, |request| Box::pin(all(request)), "The hosts, by pages"),
+    RouteRow::get("/p/{p}/hosts", Right::Read, |request| Box::pin(all(request)), "The hosts, by pages").for_guests(),
     RouteRow::get(
         "/p/{p}/hosts/{h}",
         Right::Read,
         |request| Box::pin(one(request)),
         "A host: robots.txt, sitemaps, counts",
-    ),
+    )
+    .for_guests(),
 ];
 
 /// Hosts on one screen.

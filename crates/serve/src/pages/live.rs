@@ -1,6 +1,7 @@
 //! How is a run going, and why not faster?
 
 use super::pace::{PaceChart, chart};
+use super::web::{WebChart, web_chart};
 use crate::desk::OpenShelf;
 use crate::fragments::{self, StreamPiece};
 use crate::launch::asked_by;
@@ -9,8 +10,9 @@ use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow, has_page};
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
-use orb_answers::{NewestRow, ProjectStatus, StatusBoard, grouped, newest};
+use orb_answers::{AnswerError, HostWeb, NewestRow, ProjectStatus, StatusBoard, grouped, host_web, newest};
 use orb_crawl::{SpeedAccount, why};
+use orb_page::RunId;
 use orb_project::ProjectDir;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -35,6 +37,8 @@ struct LiveRun {
     speed: Option<SpeedAccount>,
     /// The pages that were recorded last.
     newest: Vec<NewestRow>,
+    /// The hosts that are visited, and which leads to which.
+    web: HostWeb,
 }
 
 #[derive(Template)]
@@ -70,6 +74,7 @@ struct LiveBody {
     left: String,
     say: Vec<String>,
     pace: Option<PaceChart>,
+    web: Option<WebChart>,
     newest: Vec<ShownVisit>,
     waiting: Vec<ShownHost>,
 }
@@ -98,9 +103,11 @@ fn look(board: &StatusBoard, shelf: &OpenShelf, project: &ProjectDir, run: u32) 
     if status.run != Some(run) {
         return Err(gone());
     }
-    let newest = shelf.ask(project.clone(), |collection| newest(collection, NEWEST))?;
+    let (newest, web) = shelf.ask(project.clone(), |collection| {
+        Ok::<_, AnswerError>((newest(collection, NEWEST)?, host_web(collection, RunId(run))?))
+    })?;
     let speed = why(project).ok().filter(|speed| speed.run == run);
-    Ok(LiveRun { asked_by: asked_by(project, run), status, speed, newest })
+    Ok(LiveRun { asked_by: asked_by(project, run), status, speed, newest, web })
 }
 
 fn body(live: &LiveRun) -> LiveBody {
@@ -126,6 +133,7 @@ fn body(live: &LiveRun) -> LiveBody {
         left: speed.and_then(|speed| speed.eta_seconds).map_or_else(|| "–".to_owned(), time_left),
         say: speed.map(say).unwrap_or_default(),
         pace: speed.and_then(|speed| chart(&speed.pace)),
+        web: web_chart(&live.web, &status.project),
         newest: live.newest.iter().map(visit).collect(),
         waiting: speed.filter(|_| running).map(waiting).unwrap_or_default(),
         state,

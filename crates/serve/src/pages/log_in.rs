@@ -26,11 +26,14 @@ struct LogInPage<'a> {
     name: &'a str,
     next: &'a str,
     wrong: Option<String>,
+    /// What can be read without.
+    public: Vec<String>,
 }
 
 async fn form(request: AdmittedRequest) -> Handled {
     let query = request.query();
-    html(&LogInPage { frame: Frame::nobody(), name: "", next: local(query.typed("next")), wrong: None })
+    let public = request.work(|home| home.accounts().public()).await?;
+    html(&LogInPage { frame: Frame::nobody(), name: "", next: local(query.typed("next")), wrong: None, public })
 }
 
 async fn log_in(request: AdmittedRequest) -> Handled {
@@ -45,7 +48,7 @@ async fn log_in(request: AdmittedRequest) -> Handled {
         }
         Err(wrong) => {
             let (status, wait) = (wrong.status, wrong.wait);
-            let page = LogInPage { frame: Frame::nobody(), name, next, wrong: Some(wrong.told) };
+            let page = LogInPage { frame: Frame::nobody(), name, next, wrong: Some(wrong.told), public: Vec::new() };
             let mut response = html(&page)?;
             *response.status_mut() = status;
             if wait > 0 {

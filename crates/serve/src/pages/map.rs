@@ -19,7 +19,8 @@ pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     Right::Read,
     |request| Box::pin(show(request)),
     "The best pages, or those around one, and the links between them",
-)];
+)
+.for_guests()];
 
 /// How many pages are drawn without a wish, and how many one may choose.
 const COUNTS: [usize; 5] = [100, 300, 1_000, 2_000, 5_000];

@@ -13,6 +13,7 @@ mod found_forms;
 mod health;
 mod home;
 mod hosts;
+mod intake;
 mod live;
 mod log;
 mod log_in;
@@ -37,6 +38,7 @@ mod steps;
 mod structure;
 mod user;
 mod users;
+mod web;
 mod words;
 
 use crate::routes::RouteRow;
@@ -53,6 +55,7 @@ pub(crate) const FAMILY: &[&[RouteRow]] = &[
     health::ROUTES,
     home::ROUTES,
     hosts::ROUTES,
+    intake::ROUTES,
     live::ROUTES,
     log::ROUTES,
     log_in::ROUTES,

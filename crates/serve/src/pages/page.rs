@@ -17,7 +17,8 @@ pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     Right::Read,
     |request| Box::pin(record(request)),
     "A page: its record, versions, ranks, links and images",
-)];
+)
+.for_guests()];
 
 /// Links of one direction on one screen.
 const LINKS: u64 = 100;

@@ -15,7 +15,8 @@ pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     Right::Read,
     |request| Box::pin(list(request)),
     "Pages by kind, host, status or type",
-)];
+)
+.for_guests()];
 
 /// Pages on one screen.
 const ROWS: u64 = 100;

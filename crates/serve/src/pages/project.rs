@@ -13,7 +13,8 @@ pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     Right::Read,
     |request| Box::pin(show(request)),
     "A project: its last run, what it contains, how it changes",
-)];
+)
+.for_guests()];
 
 #[derive(Template)]
 #[template(path = "project.html")]
@@ -22,8 +23,11 @@ struct ProjectPage<'a> {
     p: &'a str,
     status: &'a ProjectStatus,
     can_run: bool,
+    is_guest: bool,
     when: String,
     next: String,
+    /// Changes that were not seen yet, if that is more than none.
+    unread: Option<String>,
     overview: Option<OverviewCards<'a>>,
 }
 
@@ -59,8 +63,11 @@ async fn show(request: AdmittedRequest) -> Handled {
         None => None,
     };
     let starts = table().any(|row| row.verb == Verb::Post && row.path == "/p/{p}/runs");
+    let (last, seen) = request.unread().await?;
     let page = ProjectPage {
         frame: request.frame(),
+        is_guest: request.is_guest(),
+        unread: (last > seen).then(|| grouped(last - seen)),
         p: &status.project,
         can_run: starts && request.identity()?.may(Right::Run, &status.project),
         when: status.finished_at.as_deref().or(status.started_at.as_deref()).map(minute).unwrap_or_default(),

@@ -33,6 +33,7 @@ struct QueuePage<'a> {
     typed: &'a str,
     is_pattern: bool,
     host: Option<u32>,
+    may_run: bool,
     found: String,
     is_part: bool,
     is_cut: bool,
@@ -58,10 +59,10 @@ fn filter(request: &AdmittedRequest) -> Result<QueueFilter, ProblemDetails> {
 
 async fn show(request: AdmittedRequest) -> Handled {
     let (query, filter) = (request.query(), filter(&request)?);
-    let after: u64 = query.parsed("after")?.unwrap_or(0);
+    let before: Option<u64> = query.parsed("before")?;
     let project = request.project()?.clone();
     let asked = request.ask(move |collection| {
-        Ok::<_, ProblemDetails>((queue(collection, &filter, after, ROWS)?, waiting(collection.project())))
+        Ok::<_, ProblemDetails>((queue(collection, &filter, before, ROWS)?, waiting(collection.project())))
     });
     let (part, waiting) = asked.await?;
     let next = part.next.map(|next| next.to_string());
@@ -71,16 +72,17 @@ async fn show(request: AdmittedRequest) -> Handled {
         typed: query.one("url").unwrap_or_default(),
         is_pattern: query.one("pattern").is_some(),
         host: query.parsed("host")?,
+        may_run: request.may(Right::Run),
         found: grouped(part.found),
-        is_part: part.next.is_some() || after > 0,
+        is_part: part.next.is_some() || before.is_some(),
         is_cut: part.pages.len() as u64 != part.found,
-        as_text: request.here_with(&[("after", None)]).replacen("/queue", "/queue.txt", 1),
+        as_text: request.here_with(&[("before", None)]).replacen("/queue", "/queue.txt", 1),
         hosts: host_lines(&request, &part, &waiting),
         waits: !waiting.is_empty(),
         rows: &part.pages,
         steps: ListSteps {
-            before: (after > 0).then(|| request.here_with(&[("after", None)])),
-            after: next.as_deref().map(|next| request.here_with(&[("after", Some(next))])),
+            before: before.is_some().then(|| request.here_with(&[("before", None)])),
+            after: next.as_deref().map(|next| request.here_with(&[("before", Some(next))])),
         },
     };
     request.page(&page, &part)
@@ -103,7 +105,7 @@ fn host_lines<'a>(
         let id = host.id.to_string();
         QueueHostLine {
             queued: grouped(host.queued),
-            path: request.here_with(&[("host", Some(&id)), ("after", None)]),
+            path: request.here_with(&[("host", Some(&id)), ("before", None)]),
             waits: waiting.get(&host.host).cloned().unwrap_or_default(),
             host,
         }

@@ -11,8 +11,8 @@ use orb_page::Flag;
 use serde::Serialize;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
-    RouteRow::get("/p/{p}/runs", Right::Read, |request| Box::pin(all(request)), "The runs of a project"),
-    RouteRow::get("/p/{p}/runs/{n}", Right::Read, |request| Box::pin(one(request)), "What a run found"),
+    RouteRow::get("/p/{p}/runs", Right::Read, |request| Box::pin(all(request)), "The runs of a project").for_guests(),
+    RouteRow::get("/p/{p}/runs/{n}", Right::Read, |request| Box::pin(one(request)), "What a run found").for_guests(),
 ];
 
 /// Rows on one screen.
@@ -24,6 +24,7 @@ struct RunsPage<'a> {
     frame: Frame,
     p: &'a str,
     rows: Vec<RunLine<'a>>,
+    may_run: bool,
     steps: ListSteps,
 }
 
@@ -39,13 +40,17 @@ struct RunLine<'a> {
 async fn all(request: AdmittedRequest) -> Handled {
     let offset = request.offset()?;
     let window = Window { limit: ROWS + 1, offset };
-    let mut found = request.ask(move |collection| runs(collection, None, window)).await?;
+    let mut found = match request.project()?.is_empty() {
+        true => Vec::new(),
+        false => request.ask(move |collection| runs(collection, None, window)).await?,
+    };
     let has_more = found.len() as u64 > ROWS;
     found.truncate(ROWS as usize);
     let page = RunsPage {
         frame: request.frame(),
         p: &request.project()?.name,
         rows: found.iter().map(line).collect(),
+        may_run: request.may(Right::Run),
         steps: request.around(offset, ROWS, has_more),
     };
     request.page(&page, &found)

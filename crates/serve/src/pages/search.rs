@@ -14,13 +14,15 @@ use serde::Serialize;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::get("/search", Right::SignedIn, |request| Box::pin(everywhere(request)), "Search all collections"),
-    RouteRow::get("/p/{p}/search", Right::Read, |request| Box::pin(within(request)), "Search a collection"),
+    RouteRow::get("/p/{p}/search", Right::Read, |request| Box::pin(within(request)), "Search a collection")
+        .for_guests(),
     RouteRow::get(
         "/p/{p}/complete",
         Right::Read,
         |request| Box::pin(completions(request)),
         "How the words of a query may end",
-    ),
+    )
+    .for_guests(),
 ];
 
 /// Hits on one screen.

@@ -14,7 +14,8 @@ pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     Right::Read,
     |request| Box::pin(show(request)),
     "The best pages by measure, the bow-tie and the degrees",
-)];
+)
+.for_guests()];
 
 /// Pages on one screen.
 const ROWS: u64 = 50;

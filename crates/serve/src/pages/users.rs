@@ -12,6 +12,7 @@ use serde::Serialize;
 pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::get("/users", Right::Admin, |request| Box::pin(show(request)), "The users, and what was done last"),
     RouteRow::post("/users", Right::Admin, |request| Box::pin(add(request)), "Add a user"),
+    RouteRow::post("/public", Right::Admin, |request| Box::pin(publish(request)), "Say what anyone may read"),
 ];
 
 /// How much of what was done is shown.
@@ -21,6 +22,8 @@ const NOTED: u64 = 50;
 #[derive(Serialize)]
 struct UsersAnswer {
     users: Vec<User>,
+    /// The projects that anyone may read, also without an account.
+    public: Vec<String>,
     last: Vec<AuditRow>,
 }
 
@@ -29,6 +32,9 @@ struct UsersAnswer {
 struct UsersPage {
     frame: Frame,
     rows: Vec<UserLine>,
+    public: Vec<String>,
+    /// The other projects.
+    private: Vec<String>,
     last: Vec<NotedLine>,
     said: Option<String>,
     wrong: Option<String>,
@@ -75,17 +81,22 @@ fn rights(user: &User) -> String {
 }
 
 async fn show(request: AdmittedRequest) -> Handled {
-    let said = request.query().one("removed").map(|name| format!("User {name} is removed."));
+    let query = request.query();
+    let removed = query.one("removed").map(|name| format!("User {name} is removed."));
+    let said = removed.or_else(|| query.one("public").map(|_| "Saved.".to_owned()));
     page(&request, said, None).await
 }
 
 /// The list, with what is to be said above it; `wrong` is what was typed and why it was refused.
 async fn page(request: &AdmittedRequest, said: Option<String>, wrong: Option<(String, String)>) -> Handled {
     let known = |home: &Home| {
-        let accounts = home.accounts();
-        Ok::<_, StoreError>(UsersAnswer { users: accounts.users()?, last: accounts.noted(NOTED)? })
+        let (accounts, projects) = (home.accounts(), home.list()?);
+        let (users, public, last) = (accounts.users()?, accounts.public()?, accounts.noted(NOTED)?);
+        let private = projects.into_iter().map(|project| project.name).filter(|name| !public.contains(name));
+        let private: Vec<String> = private.collect();
+        Ok::<_, StoreError>((UsersAnswer { users, public, last }, private))
     };
-    let answer = request.work(known).await?;
+    let (answer, private) = request.work(known).await?;
     let noted = |row: &AuditRow| NotedLine {
         when: minute(&row.at),
         who: row.user.clone().unwrap_or_else(|| "command line".to_owned()),
@@ -96,6 +107,8 @@ async fn page(request: &AdmittedRequest, said: Option<String>, wrong: Option<(St
     let page = UsersPage {
         frame: request.frame(),
         rows: answer.users.iter().map(UserLine::of).collect(),
+        public: answer.public.clone(),
+        private,
         last: answer.last.iter().map(noted).collect(),
         said,
         wrong,
@@ -104,6 +117,20 @@ async fn page(request: &AdmittedRequest, said: Option<String>, wrong: Option<(St
     let mut response = request.page(&page, &answer)?;
     *response.status_mut() = status;
     Ok(response)
+}
+
+/// Lets anyone read a project, or no longer.
+async fn publish(request: AdmittedRequest) -> Handled {
+    let (form, by) = (request.form()?, request.user()?.name.clone());
+    let (project, is_public) = (form.needed("project")?.to_owned(), form.one("public") == Some("yes"));
+    let publish = move |home: &Home| {
+        let project = home.find(&project)?.name;
+        home.accounts().set_public(&project, is_public)?;
+        let may = if is_public { "may read" } else { "may not read" };
+        home.accounts().note(Some(&by), &format!("anyone {may} project {project}"))
+    };
+    request.work::<_, StoreError, _>(publish).await?;
+    AdmittedRequest::redirect("/users?public=1")
 }
 
 async fn add(request: AdmittedRequest) -> Handled {

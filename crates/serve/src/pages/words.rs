@@ -13,7 +13,8 @@ pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     Right::Read,
     |request| Box::pin(show(request)),
     "Where a word occurs, or, with * at its end, which words begin so",
-)];
+)
+.for_guests()];
 
 /// Rows on one screen.
 const ROWS: u64 = 200;

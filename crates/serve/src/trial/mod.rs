@@ -6,7 +6,7 @@ mod guard;
 mod walk;
 
 use crate::desk::Desk;
-use crate::gate::{AllowedHosts, Front, front};
+use crate::gate::{AllowedHosts, Front, KnownVisitors, front};
 use crate::state::AppState;
 use axum::body::Body;
 use axum::response::Response;
@@ -66,7 +66,9 @@ impl Trial {
         let desk = Desk::open(home.path(), 2).unwrap();
         let hosts = AllowedHosts::new(IpAddr::V4(Ipv4Addr::LOCALHOST), &[]);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let front = front(Arc::new(AppState::new(desk, hosts, false, closing)));
+        let mut state = AppState::new(desk, hosts, false, closing);
+        state.known = KnownVisitors::watching(opened);
+        let front = front(Arc::new(state));
         Self { home, runtime, front, _close: close }
     }
 

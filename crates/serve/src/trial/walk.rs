@@ -3,7 +3,9 @@
 use super::{PROJECT, Trial, Who};
 use crate::gate::LetIn;
 use crate::routes::{Right, RouteRow, Verb, table};
+use axum::response::Response;
 use http::StatusCode;
+use orb_project::Home;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -52,6 +54,32 @@ fn every_route_lets_in_whoever_has_its_right_and_nobody_else() {
             assert_ne!(response.status(), StatusCode::INTERNAL_SERVER_ERROR, "{what}");
         }
     }
+}
+
+#[test]
+fn a_project_that_anyone_may_read_is_read_and_nothing_else() {
+    let trial = Trial::new();
+    let home = Home::open(trial.home.path()).unwrap();
+    home.project("q").unwrap();
+    home.accounts().set_public(PROJECT, true).unwrap();
+    for row in table() {
+        let what = format!("{} {}", row.verb.name(), row.path);
+        let ask = |who, project| trial.ask(who, row.verb.name(), &path_of(row, project));
+        let is_in = |response: &Response| response.extensions().get::<LetIn>().is_some();
+        let nobody = ask(Who::Nobody, PROJECT);
+        let is_open = row.right == Right::Open || row.for_guests;
+        assert_eq!(is_in(&nobody), is_open, "nobody: {what}: {}", nobody.status());
+        assert_ne!(nobody.status(), StatusCode::INTERNAL_SERVER_ERROR, "{what}");
+        if row.has_project() {
+            assert_eq!(ask(Who::Nobody, "q").status(), StatusCode::UNAUTHORIZED, "{what}");
+            assert_eq!(ask(Who::Nobody, "nope").status(), StatusCode::UNAUTHORIZED, "{what}");
+            // Somebody with an account reads it as one who was granted that.
+            let reads = matches!(row.right, Right::Read | Right::Content | Right::Sql);
+            assert_eq!(is_in(&ask(Who::Stranger, PROJECT)), reads, "stranger: {what}");
+        }
+    }
+    home.accounts().set_public(PROJECT, false).unwrap();
+    assert_eq!(trial.ask(Who::Nobody, "GET", "/p/p").status(), StatusCode::UNAUTHORIZED);
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub use audit::AuditRow;
 pub use secret::fresh as fresh_secret;
 pub use session::SESSION_LIFE;
 pub use token::{NewToken, TokenRow, TokenScope};
-pub use user::{Level, NewUser, User};
+pub use user::{ANYONE_NAME, Level, NewUser, User};
 
 use crate::error::{Result, StoreError};
 use rusqlite::{Connection, Transaction, TransactionBehavior};

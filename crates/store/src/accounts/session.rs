@@ -29,8 +29,8 @@ impl Accounts<'_> {
         Ok(id)
     }
 
-    /// The user of a session, if it is not over.
-    pub fn session(&self, id: &str, now: Moment) -> Result<Option<User>> {
+    /// The user of a session and when it ends, if it is not over.
+    pub fn session(&self, id: &str, now: Moment) -> Result<Option<(User, Moment)>> {
         let fail = self.fail("look up a session");
         let hash = secret::digest(id);
         let sql = format!(
@@ -47,7 +47,7 @@ impl Accounts<'_> {
             let sql = "UPDATE session SET seen = ?2 WHERE hash = ?1";
             self.db.execute(sql, (hash, now.0)).map_err(fail)?;
         }
-        self.with_grants(user).map(Some)
+        Ok(Some((self.with_public(user)?, until)))
     }
 
     /// Ends a session.

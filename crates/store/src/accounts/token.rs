@@ -160,7 +160,7 @@ impl Accounts<'_> {
             let sql = "UPDATE token SET last_used = ?2 WHERE hash = ?1";
             self.db.execute(sql, (hash, now.0)).map_err(fail)?;
         }
-        Ok(Some((self.with_grants(user)?, token)))
+        Ok(Some((self.with_public(user)?, token)))
     }
 }
 

@@ -85,6 +85,12 @@ pub struct NewUser {
 /// The columns of a user, as [`user_of`] reads them.
 pub(super) const COLUMNS: &str = "user.id, user.name, full_name, email, comment, admin, user.created";
 
+/// The number that nobody has: what is granted to it is granted to anyone.
+const ANYONE: i64 = 0;
+
+/// What stands for it where a name is asked for; no user has it.
+pub const ANYONE_NAME: &str = "anyone";
+
 /// Holds of a user without whom there is still an administrator.
 const DISPENSABLE: &str = "(admin = 0 OR (SELECT count(*) FROM user WHERE admin) > 1)";
 
@@ -165,6 +171,33 @@ impl Accounts<'_> {
         Ok(User { grants: grants.and_then(Iterator::collect).map_err(fail)?, ..user })
     }
 
+    /// The projects that anyone may read, also without an account.
+    pub fn public(&self) -> Result<Vec<String>> {
+        let fail = self.fail("read what anyone may do");
+        let sql = "SELECT project FROM \"grant\" WHERE user = ?1 ORDER BY project";
+        let mut rows = self.db.prepare_cached(sql).map_err(&fail)?;
+        rows.query_map([ANYONE], |r| r.get(0)).and_then(Iterator::collect).map_err(fail)
+    }
+
+    /// Says whether anyone may read a project.
+    pub fn set_public(&self, project: &str, is_public: bool) -> Result<()> {
+        let sql = if is_public {
+            "INSERT OR REPLACE INTO \"grant\" (user, project, level) VALUES (?1, ?2, 0)"
+        } else {
+            "DELETE FROM \"grant\" WHERE user = ?1 AND project = ?2"
+        };
+        self.db.execute(sql, (ANYONE, project)).map(drop).map_err(self.fail("say what anyone may do"))
+    }
+
+    /// The same user with what anyone may read besides.
+    pub(super) fn with_public(&self, user: User) -> Result<User> {
+        let mut user = self.with_grants(user)?;
+        for project in self.public()? {
+            user.grants.entry(project).or_insert(Level::Read);
+        }
+        Ok(user)
+    }
+
     /// The user, if name and password are right.
     pub fn log_in(&self, name: &str, password: &str) -> Result<Option<User>> {
         let sql = "SELECT password FROM user WHERE name = ?1";
@@ -237,8 +270,10 @@ fn check_name(name: &str) -> Result<()> {
     let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
     let good = (1..=64).contains(&name.len())
         && name.bytes().all(|b| plain(b) || b"._-@".contains(&b))
-        && name.as_bytes().first().is_some_and(|b| plain(*b));
-    let rule = "use 1 to 64 of a-z, 0-9, '.', '_', '-' and '@', beginning with a letter or digit";
+        && name.as_bytes().first().is_some_and(|b| plain(*b))
+        && name != ANYONE_NAME;
+    let rule =
+        "use 1 to 64 of a-z, 0-9, '.', '_', '-' and '@', beginning with a letter or digit; 'anyone' is everybody";
     if good { Ok(()) } else { Err(StoreError::BadAccount(format!("{name:?} is not a user's name: {rule}"))) }
 }
 
@@ -298,6 +333,15 @@ mod tests {
         let bob = accounts.grant("bob", "q", Some(Level::Read)).unwrap();
         assert_eq!((bob.level("p"), bob.level("q"), bob.level("r")), (Some(Level::Run), Some(Level::Read), None));
         assert_eq!(accounts.grant("bob", "q", None).unwrap().level("q"), None);
+        accounts.set_public("q", true).unwrap();
+        accounts.set_public("p", true).unwrap();
+        let session = accounts.begin_session(bob.id, Moment::now()).unwrap();
+        let seen = || accounts.session(&session, Moment::now()).unwrap().unwrap().0;
+        assert_eq!((seen().level("p"), seen().level("q")), (Some(Level::Run), Some(Level::Read)));
+        assert_eq!(accounts.user("bob").unwrap().level("q"), None, "what is everybody's is shown as his own");
+        accounts.set_public("q", false).unwrap();
+        assert_eq!((seen().level("q"), accounts.public().unwrap()), (None, vec!["p".to_owned()]));
+        assert!(accounts.add(&named(ANYONE_NAME), "password1").is_err());
         home.remove("p").unwrap();
         home.project("p").unwrap();
         assert_eq!(accounts.user("bob").unwrap().level("p"), None, "a new project of the same name is another");

@@ -23,7 +23,30 @@ pub struct NewestRow {
     pub at: String,
 }
 
+/// Pages of a host that were visited, and the host on whose pages they were found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoundOn {
+    /// The host of the page on which they were found; `None` for seeds.
+    pub from: Option<u32>,
+    /// Their host.
+    pub host: u32,
+    /// How many.
+    pub pages: u64,
+}
+
 impl CatalogueReader {
+    /// Of the visits of a run that were recorded last: from which host to which they led.
+    pub fn newest_paths(&self, run: RunId, limit: u32) -> Result<Vec<FoundOn>> {
+        let sql = "SELECT o.host, p.host, count(*) FROM
+                   (SELECT page FROM visit_row WHERE run = ?1 ORDER BY rowid DESC LIMIT ?2) v
+                   JOIN page_row p ON p.id = v.page LEFT JOIN page_row o ON o.id = p.origin
+                   GROUP BY o.host, p.host ORDER BY 3 DESC, 1, 2";
+        let read = |r: &rusqlite::Row<'_>| {
+            Ok(FoundOn { from: r.get(0)?, host: r.get(1)?, pages: r.get::<_, i64>(2)?.cast_unsigned() })
+        };
+        self.all(sql, (run.0, limit), read)
+    }
+
     /// The visits of a run that were recorded last, newest first. Visits are stored in their order,
     /// so that those of the last run are found at once.
     pub fn newest(&self, run: RunId, limit: u32) -> Result<Vec<NewestRow>> {

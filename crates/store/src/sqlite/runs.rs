@@ -35,6 +35,14 @@ impl RunReader {
         Ok(Self { db, path, opened })
     }
 
+    /// What tells whether anything was written to a project's catalogue since: the stamps of its
+    /// file and of its log. An empty log comes and goes with those who read.
+    pub fn stamps(project: &ProjectDir) -> [Option<FileStamp>; 2] {
+        let path = project.catalogue();
+        let log = FileStamp::of(&path.with_extension("db-wal"));
+        [FileStamp::of(&path), log.filter(|log| !log.is_empty())]
+    }
+
     /// Whether no other catalogue has taken its place.
     pub fn is_latest(&self) -> bool {
         FileStamp::of(&self.path).zip(self.opened).is_some_and(|(now, then)| now.is_same_file(&then))
@@ -45,5 +53,14 @@ impl RunReader {
         let sql = format!("SELECT {} FROM run_row ORDER BY id DESC LIMIT 1", RunRecord::COLUMNS);
         let read = || self.db.prepare_cached(&sql)?.query_row([], RunRecord::read).optional();
         read().map_err(|e| StoreError::sql("read the last run", &self.path, e))
+    }
+
+    /// The number of the last change that was recorded; 0 if there is none.
+    pub fn last_change(&self) -> Result<u64> {
+        let sql = "SELECT coalesce(max(seq), 0) FROM change_row";
+        let read = |mut sql: rusqlite::CachedStatement<'_>| sql.query_row([], |r| r.get::<_, i64>(0));
+        // A catalogue that was not written to since there are changes lacks their table.
+        let Ok(prepared) = self.db.prepare_cached(sql) else { return Ok(0) };
+        read(prepared).map(i64::cast_unsigned).map_err(|e| StoreError::sql("read the last change", &self.path, e))
     }
 }

@@ -97,19 +97,48 @@ struct CountedPage<'a> {
     trap: Option<Trap>,
 }
 
+/// What a page is, in a byte: the code of its kind, whether it is of a seed's host, and whether it
+/// waits to be fetched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PageMark(pub u8);
+
+impl PageMark {
+    const OF_SEED: u8 = 0x40;
+    const QUEUED: u8 = 0x80;
+
+    fn of(page: &CountedPage<'_>, is_of_seed: bool) -> Self {
+        let seed = if is_of_seed { Self::OF_SEED } else { 0 };
+        Self(page.kind.code() | seed | if page.queued { Self::QUEUED } else { 0 })
+    }
+
+    fn is_of_seed(self) -> bool {
+        self.0 & Self::OF_SEED != 0
+    }
+
+    /// Whether it waits to be fetched.
+    pub fn is_queued(self) -> bool {
+        self.0 & Self::QUEUED != 0
+    }
+
+    /// Whether it is of this kind.
+    pub fn is_a(self, kind: PageKind) -> bool {
+        self.0 & !(Self::OF_SEED | Self::QUEUED) == kind.code()
+    }
+}
+
 impl CatalogueReader {
-    /// The table of the crawl.
-    pub fn stats(&self) -> Result<Stats> {
+    /// The table of the crawl, and what every page is, by its number.
+    pub fn stats(&self) -> Result<(Stats, Vec<PageMark>)> {
         let mut stats = Stats::default();
         let seeds = self.seed_hosts()?;
-        let of_seed = self.count_pages(&seeds, &mut stats)?;
-        self.count_images(&of_seed, &mut stats)?;
-        self.count_links(&of_seed, &mut stats)?;
+        let marks = self.count_pages(&seeds, &mut stats)?;
+        self.count_images(&marks, &mut stats)?;
+        self.count_links(&marks, &mut stats)?;
         for column in [&mut stats.seeds, &mut stats.whole] {
             column.images_per_page = ratio(column.images, column.html + column.duplicates);
             column.out_degree.mean = ratio(column.links, column.pages);
         }
-        Ok(stats)
+        Ok((stats, marks))
     }
 
     fn seed_hosts(&self) -> Result<HashSet<u32>> {
@@ -125,8 +154,8 @@ impl CatalogueReader {
         Ok(names.into_iter().filter_map(|(id, trap)| Some((id, trap?))).collect())
     }
 
-    /// Counts pages; returns which of them belong to a seed's host, by number.
-    fn count_pages(&self, seeds: &HashSet<u32>, stats: &mut Stats) -> Result<Vec<bool>> {
+    /// Counts pages; returns what each of them is, by number.
+    fn count_pages(&self, seeds: &HashSet<u32>, stats: &mut Stats) -> Result<Vec<PageMark>> {
         let what = "count the pages";
         let fail = self.fail(what);
         let (latest, queued) = (super::schema::LATEST, super::schema::QUEUED);
@@ -135,7 +164,7 @@ impl CatalogueReader {
             "SELECT p.id, p.host, p.url, {kind}, v.mime, v.transferred, v.status, v.run, {queued}, p.why FROM page_row p {latest} ORDER BY p.id"
         );
         let traps = self.traps()?;
-        let (mut of_seed, mut sites) = (vec![false], [HashSet::new(), HashSet::new()]);
+        let (mut marks, mut sites) = (vec![PageMark::default()], [HashSet::new(), HashSet::new()]);
         self.each((what, &sql), [], |row| {
             let read = || -> rusqlite::Result<(u64, u32, CountedPage<'_>)> {
                 let code: u8 = row.get(3)?;
@@ -154,11 +183,12 @@ impl CatalogueReader {
             let (id, host, seen) = read().map_err(&fail)?;
             let here = seeds.contains(&host);
             let id = usize::try_from(id).map_err(|_| StoreError::damaged(&self.path, "a page number is too large"))?;
-            if id > of_seed.len() + (1 << 20) {
+            if id > marks.len() + (1 << 20) {
                 return Err(StoreError::damaged(&self.path, format!("page numbers jump to {id}")));
             }
-            of_seed.resize(id + 1, false);
-            of_seed[id] = here;
+            // A number without a page is of no kind.
+            marks.resize(id + 1, PageMark(!(PageMark::OF_SEED | PageMark::QUEUED)));
+            marks[id] = PageMark::of(&seen, here);
             for (column, sites) in columns(stats, here).zip(&mut sites) {
                 column.add(&seen);
                 if seen.visited {
@@ -168,28 +198,28 @@ impl CatalogueReader {
             Ok::<(), StoreError>(())
         })?;
         (stats.whole.sites, stats.seeds.sites) = (sites[0].len() as u64, sites[1].len() as u64);
-        Ok(of_seed)
+        Ok(marks)
     }
 
-    fn count_images(&self, of_seed: &[bool], stats: &mut Stats) -> Result<()> {
+    fn count_images(&self, marks: &[PageMark], stats: &mut Stats) -> Result<()> {
         let sql = "SELECT page, count(*) FROM image_row GROUP BY page";
         self.each_read(("count the pictures", sql), [], pair, |(page, count)| {
-            for column in columns(stats, is_seed(of_seed, page)) {
+            for column in columns(stats, is_seed(marks, page)) {
                 column.images += count;
             }
             Ok(())
         })
     }
 
-    fn count_links(&self, of_seed: &[bool], stats: &mut Stats) -> Result<()> {
+    fn count_links(&self, marks: &[PageMark], stats: &mut Stats) -> Result<()> {
         let sql =
             "SELECT s.page, l.dst FROM source_row s CROSS JOIN link_row l ON l.source = s.id WHERE l.last_run IS NULL";
-        let mut into = vec![0u32; of_seed.len()];
+        let mut into = vec![0u32; marks.len()];
         let (mut source, mut out) = (0, 0);
         self.each_read(("count the links", sql), [], pair, |(src, dst)| {
             out = if src == source { out + 1 } else { 1 };
             source = src;
-            for column in columns(stats, is_seed(of_seed, src)) {
+            for column in columns(stats, is_seed(marks, src)) {
                 column.links += 1;
                 column.out_degree.max = column.out_degree.max.max(out);
             }
@@ -199,8 +229,8 @@ impl CatalogueReader {
             Ok::<(), StoreError>(())
         })?;
         let mut sums = [(0u64, 0u64); 2];
-        for (degree, here) in into.iter().zip(of_seed).skip(1) {
-            for (column, sum) in columns(stats, *here).zip(&mut sums) {
+        for (degree, mark) in into.iter().zip(marks).skip(1) {
+            for (column, sum) in columns(stats, mark.is_of_seed()).zip(&mut sums) {
                 column.in_degree.max = column.in_degree.max.max(u64::from(*degree));
                 *sum = (sum.0 + u64::from(*degree), sum.1 + 1);
             }
@@ -216,8 +246,8 @@ fn columns(stats: &mut Stats, seed: bool) -> impl Iterator<Item = &mut Column> {
     std::iter::once(&mut stats.whole).chain(seed.then_some(&mut stats.seeds))
 }
 
-fn is_seed(of_seed: &[bool], page: u64) -> bool {
-    usize::try_from(page).ok().and_then(|i| of_seed.get(i)).copied().unwrap_or(false)
+fn is_seed(marks: &[PageMark], page: u64) -> bool {
+    usize::try_from(page).ok().and_then(|i| marks.get(i)).is_some_and(|mark| mark.is_of_seed())
 }
 
 fn pair(row: &Row<'_>) -> rusqlite::Result<(u64, u64)> {

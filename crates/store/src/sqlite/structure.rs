@@ -132,8 +132,8 @@ fn origin(row: &Row<'_>) -> rusqlite::Result<(HostId, String)> {
     let (scheme, name, port): (String, String, u16) = (row.get(1)?, row.get(2)?, row.get(3)?);
     // A name with colons is an IPv6 address, which goes in brackets.
     let name = if name.contains(':') { format!("[{name}]") } else { name };
-    let origin = match (scheme.as_str(), port) {
-        ("http", 80) | ("https", 443) | ("ftp", 21) => format!("{scheme}://{name}"),
+    let origin = match orb_urls::scheme::check(&scheme) {
+        Ok(usual) if usual == port => format!("{scheme}://{name}"),
         _ => format!("{scheme}://{name}:{port}"),
     };
     Ok((HostId(row.get(0)?), origin))

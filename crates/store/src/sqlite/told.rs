@@ -8,7 +8,7 @@
 use super::CatalogueReader;
 use super::reader::sql_limit;
 use super::schema::DOCUMENTS;
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use orb_page::{Flag, Moment, PageId, PageKind, RunId, WarcPosition};
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
@@ -133,12 +133,16 @@ fn changes() -> String {
 /// The changes of a run with a flag. Only URLs are sorted: the rest is read for those that are
 /// given.
 fn changed(flag: Flag) -> String {
-    let wanted = format!(
+    format!("{} WHERE c.seq IN ({}) ORDER BY p.url, c.seq", changes(), in_order(flag))
+}
+
+/// The numbers of the changes of a run with a flag, by URL.
+fn in_order(flag: Flag) -> String {
+    format!(
         "SELECT c.seq FROM change_row c JOIN page_row p ON p.id = c.page WHERE c.run = ?1 AND c.flag = {}
          ORDER BY p.url, c.seq LIMIT ?2 OFFSET ?3",
         flag.code()
-    );
-    format!("{} WHERE c.seq IN ({wanted}) ORDER BY p.url, c.seq", changes())
+    )
 }
 
 /// What visits alone say about documents: that they are unchanged, except for their surroundings
@@ -235,6 +239,34 @@ impl CatalogueReader {
     /// Number of documents of a run that changed only around their main content.
     pub fn around_count(&self, run: RunId) -> Result<u64> {
         self.count(&format!("SELECT count(*) FROM around_row WHERE run = {}", run.0))
+    }
+
+    /// The numbers of a run's changes in the order of its report, by flag and URL; those that only
+    /// visits contain are not among them.
+    pub fn change_order(&self, run: RunId) -> Result<Vec<u64>> {
+        let mut order = Vec::new();
+        for flag in ORDER.iter().filter(|flag| !told_by_visits(run).contains(flag)) {
+            let sql = in_order(*flag);
+            let values = [i64::from(run.0), i64::MAX, 0];
+            let read = |row: &Row<'_>| row.get::<_, i64>(0).map(i64::cast_unsigned);
+            self.each_read((TELL, &sql), values, read, |seq| {
+                order.push(seq);
+                Ok::<_, StoreError>(())
+            })?;
+        }
+        Ok(order)
+    }
+
+    /// The flags of a report in their order, and whether
+    /// [`change_order`](Self::change_order) holds their documents.
+    pub fn report_flags(run: RunId) -> impl Iterator<Item = (Flag, bool)> {
+        let by_visits = told_by_visits(run);
+        ORDER.into_iter().map(move |flag| (flag, !by_visits.contains(&flag)))
+    }
+
+    /// The change of this number.
+    pub fn change(&self, seq: u64) -> Result<Option<ReportRow>> {
+        self.one_for((TELL, &format!("{} WHERE c.seq = ?1", changes())), [sql_limit(seq)], read)
     }
 
     /// Calls back with the report of a run, by flag and URL; unchanged documents come last, in the

@@ -17,6 +17,7 @@ mod percent;
 pub(crate) mod plain;
 mod query;
 
+use crate::address::is_local;
 use crate::{Address, Refused, scheme, session, site};
 use plain::SplicePlan;
 use serde::{Deserialize, Serialize};
@@ -118,12 +119,19 @@ impl Canonicaliser {
         if href.is_empty() || href.starts_with('#') {
             return Ok(base.clone());
         }
+        if let Some(news) = news_on(base, href) {
+            return self.parse(&news);
+        }
         self.resolve_cut(base, href, plain::cut(base, href))
     }
 
     /// Like [`resolve`](Self::resolve), but reuses the link's buffer if it has the capacity.
     pub fn resolve_owned(&self, base: &Address, href: String) -> Result<Address, Refused> {
-        if href.is_empty() || href.starts_with('#') || trimmed(&href).len() < href.len() {
+        if href.is_empty()
+            || href.starts_with('#')
+            || base.scheme().starts_with("nntp")
+            || trimmed(&href).len() < href.len()
+        {
             return self.resolve(base, &href);
         }
         match plain::cut(base, &href) {
@@ -135,7 +143,10 @@ impl Canonicaliser {
     fn resolve_cut(&self, base: &Address, href: &str, cut: Option<SplicePlan>) -> Result<Address, Refused> {
         match cut.and_then(|cut| self.kept(cut, base.as_str(), href)) {
             Some(address) => Ok(address),
-            None => self.read(href, Url::options().base_url(Some(&Url::parse(base.as_str())?))),
+            None => {
+                let target = self.read(href, Url::options().base_url(Some(&Url::parse(base.as_str())?)))?;
+                linked(base, target)
+            }
         }
     }
 
@@ -150,7 +161,8 @@ impl Canonicaliser {
         if href.is_ascii() {
             return self.resolve(base, href);
         }
-        self.read(href, Url::options().base_url(Some(&Url::parse(base.as_str())?)).encoding_override(Some(encode)))
+        let own = Url::parse(base.as_str())?;
+        linked(base, self.read(href, Url::options().base_url(Some(&own)).encoding_override(Some(encode)))?)
     }
 
     /// The base URL of a page's links: its `<base href>` if usable, as in browsers, otherwise the
@@ -199,7 +211,9 @@ impl Canonicaliser {
         if !url.is_special() {
             settle_like_web(&mut url, port)?;
         }
-        self.settle_host(&mut url)?;
+        if !is_local(url.scheme()) {
+            self.settle_host(&mut url)?;
+        }
         for _ in 0..ROUNDS {
             let tail = &url[Position::BeforePath..];
             let Some(tail) = self.respelt(tail) else {
@@ -267,6 +281,26 @@ fn settle_like_web(url: &mut Url, port: u16) -> Result<(), Refused> {
         url.set_path("/");
     }
     Ok(())
+}
+
+/// A target, unless it is a file of this machine that a page from elsewhere names.
+fn linked(base: &Address, target: Address) -> Result<Address, Refused> {
+    if is_local(target.scheme()) && !is_local(base.scheme()) {
+        return Err(Refused::Unsupported { scheme: "file".into() });
+    }
+    Ok(target)
+}
+
+/// The address of an article or a group that a link on a news server names without the server
+/// (`news:id@example.org`, RFC 5538): it is on the same server.
+fn news_on(base: &Address, href: &str) -> Option<String> {
+    let (scheme, rest) = href.split_at_checked(5)?;
+    if !scheme.eq_ignore_ascii_case("news:") || !base.scheme().starts_with("nntp") || rest.starts_with('/') {
+        return None;
+    }
+    let server = &base.as_str()[..base.as_str().len() - base.path_and_query().len()];
+    let slash = if rest.contains('@') { "" } else { "/" };
+    Some(format!("{server}/{}{slash}", rest.trim_matches(['<', '>'])))
 }
 
 /// Trims the leading and trailing spaces and control characters that browsers trim from attributes.

@@ -94,10 +94,9 @@ fn what_is_no_address_is_refused_by_its_kind() {
         ("about:blank", "not-web"),
         ("blob:http://x/1", "not-web"),
         ("localhost:8080/x", "not-web"),
-        ("ftp://example.com/x", "unsupported"),
-        ("sftp://example.com/x", "unsupported"),
-        ("nntp://example.com/x", "unsupported"),
-        ("file:///etc/passwd", "unsupported"),
+        ("ws://example.com/x", "unsupported"),
+        ("wss://example.com/x", "unsupported"),
+        ("file://server/share", "no-host"),
         ("http://a\u{0}b", "invalid"),
         ("http://[::1", "invalid"),
         ("http://999.1.1.1", "invalid"),
@@ -202,7 +201,7 @@ fn a_seed_may_lack_its_scheme() {
         ("mailto:a@b", "not-web"),
         ("foo:bar", "not-web"),
         ("c:\\x", "not-web"),
-        ("ftp://x/", "unsupported"),
+        ("ws://x/", "unsupported"),
     ] {
         assert_eq!(seed(input).map_err(|e| e.code()), Err(code), "{input:?}");
     }

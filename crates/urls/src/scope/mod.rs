@@ -5,7 +5,8 @@
 //! 1. it lies in the **area**: what the [`Mode`] draws around the seeds, extended by `tlds`,
 //!    `domains` and `surts`. The mode `any` cannot be extended, so with it those lists are the
 //!    area. Hosts, domains, directories and the lists of names stand for the web and for the other
-//!    schemes of the seeds, each apart; a SURT names its scheme itself; and
+//!    schemes of the seeds, each apart; a SURT names its scheme itself. Files of this machine are
+//!    in the area only below the directory of a seed, and only if a file or nobody links there; and
 //! 2. it passes the **filters**: no denied extension, and one of the `paths` if any are given; and
 //! 3. it passes the **rules**: the first match decides, and `default` applies if none matches. A
 //!    list of only `allow` rules denies the rest, any other list allows it, unless `default` says
@@ -32,6 +33,7 @@ pub use domains::DomainSet;
 pub use spec::{Action, Mode, ScopeRule, ScopeSpec};
 
 use crate::Address;
+use crate::address::is_local;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
@@ -215,6 +217,12 @@ impl Scope {
 
     fn reaches(&self, target: &Address, from: Option<&Address>) -> bool {
         let area = self.services.of(target);
+        if is_local(target.scheme()) {
+            // What others write must not make us read files of this machine, nor may anything
+            // lead above the directories of the seeds.
+            let from_outside = from.is_some_and(|from| !is_local(from.scheme()));
+            return !from_outside && area.is_some_and(|area| area.directories.contains(target));
+        }
         let listed = || (area.is_some() && self.domains.contains(target.host())) || self.surts.contains(target);
         match self.mode {
             Mode::Host => self.is_seed_host(target) || listed(),

@@ -35,6 +35,8 @@ const SCREENS: &[(&str, &str)] = &[
     ("pages of a rare kind", "/p/large/pages?kind=HTTP_ERROR"),
     ("pages of no kind", "/p/large/pages?kind=TIMEOUT"),
     ("page", "/p/large/pages/{n}"),
+    ("queue", "/p/large/queue"),
+    ("intake", "/p/large/intake"),
     ("hosts", "/p/large/hosts"),
     ("host", "/p/large/hosts/7"),
     ("health", "/p/large/health"),

@@ -7,7 +7,7 @@ use crate::args::{Common, UserCommand, UserCommandArgs};
 use crate::failure::CommandFailure;
 use crate::out;
 use clap::{Args, ValueEnum};
-use orb_project::{Home, Level, NewUser, User};
+use orb_project::{ANYONE_NAME, Home, Level, NewUser, User};
 use std::io::Write as _;
 
 /// `orb user add`.
@@ -32,7 +32,7 @@ pub(crate) struct AddUserArgs {
 /// `orb user grant`.
 #[derive(Debug, Args)]
 pub(crate) struct GrantArgs {
-    /// The user
+    /// The user; `anyone` is everybody, also without an account, who may read or not
     name: String,
     /// The project
     project: String,
@@ -78,10 +78,10 @@ pub(crate) fn run(common: &Common, args: &UserCommandArgs) -> Result<(), Command
 }
 
 /// Prints one user, or what was done to one.
-fn tell(common: &Common, user: &User, done: &str) -> Result<(), CommandFailure> {
+fn tell(common: &Common, changed: &impl serde::Serialize, done: &str) -> Result<(), CommandFailure> {
     let mut stdout = out::stdout();
     if common.json {
-        out::json(&mut stdout, user)?;
+        out::json(&mut stdout, changed)?;
     } else if !common.quiet {
         writeln!(stdout, "{done}")?;
     }
@@ -136,9 +136,24 @@ fn change_password(common: &Common, home: &Home, name: &str) -> Result<(), Comma
     tell(common, &user, &format!("user {name} has a new password, and all sessions ended"))
 }
 
+/// Lets anyone read a project, or no longer.
+fn publish(common: &Common, home: &Home, project: &str, level: Option<Level>) -> Result<(), CommandFailure> {
+    if level > Some(Level::Read) {
+        return Err(CommandFailure::Usage("anyone may read a project, or not; no more can be granted".to_owned()));
+    }
+    home.accounts().set_public(project, level.is_some())?;
+    let told = format!("anyone may {} project {project}", level.map_or("not read", Level::name));
+    home.accounts().note(None, &told)?;
+    let public = home.accounts().public()?;
+    tell(common, &public, &told)
+}
+
 fn grant(common: &Common, home: &Home, args: &GrantArgs) -> Result<(), CommandFailure> {
     let (accounts, level) = (home.accounts(), args.level.level());
     let project = home.find(&args.project)?;
+    if args.name == ANYONE_NAME {
+        return publish(common, home, &project.name, level);
+    }
     let user = accounts.grant(&args.name, &project.name, level)?;
     let level = level.map_or("nothing", Level::name);
     let told = format!("user {} may {level} on project {}", user.name, project.name);

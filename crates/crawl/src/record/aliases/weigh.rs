@@ -30,7 +30,8 @@ enum Likeness {
 impl Recorder {
     /// Learns from a page that is about to be recorded.
     pub(in crate::record) fn weigh(&mut self, visit: &Visit) -> Result<(), StoreError> {
-        if !self.aliases.enabled {
+        // Two files with the same content are two files.
+        if !self.aliases.enabled || !visit.url.starts_with("http") {
             return Ok(());
         }
         let Some(digest) = visit.digest.filter(|_| visit.length > 0 && is_document(visit.kind)) else { return Ok(()) };

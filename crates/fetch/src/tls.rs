@@ -30,8 +30,9 @@ const AES_128: [CipherSuite; 3] = [
     CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
 ];
 
-/// The TLS client configuration for all connections.
-pub(super) fn client(config: &FetchConfig) -> Result<Arc<ClientConfig>, FetchError> {
+/// The TLS client configuration for all connections of a protocol, which offers to speak these
+/// protocols (ALPN), in order of preference; none if the server knows by the port.
+pub(crate) fn client(config: &FetchConfig, offered: &[&[u8]]) -> Result<Arc<ClientConfig>, FetchError> {
     let provider = Arc::new(provider());
     let builder = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;
     let builder = if config.insecure {
@@ -41,11 +42,16 @@ pub(super) fn client(config: &FetchConfig) -> Result<Arc<ClientConfig>, FetchErr
     };
     let mut client = builder.with_no_client_auth();
     client.resumption = Resumption::in_memory_sessions(HOSTS_REMEMBERED * TICKETS_A_HOST);
-    client.alpn_protocols = vec![b"http/1.1".to_vec()];
-    if config.http2 {
-        client.alpn_protocols.insert(0, b"h2".to_vec());
-    }
+    client.alpn_protocols = offered.iter().map(|name| name.to_vec()).collect();
     Ok(Arc::new(client))
+}
+
+/// The same without the sessions of others: only what is learnt on one connection is resumed on
+/// those beside it.
+pub(crate) fn apart(client: &ClientConfig) -> Arc<ClientConfig> {
+    let mut client = client.clone();
+    client.resumption = Resumption::in_memory_sessions(TICKETS_A_HOST);
+    Arc::new(client)
 }
 
 /// ring, with AES-128 offered first, as browsers do: rustls prefers AES-256, whose handshake hashes
@@ -107,7 +113,7 @@ impl ServerCertVerifier for AnyCertificate {
 }
 
 /// A failed handshake, in one line.
-pub(super) fn failure(host: &str, error: &io::Error) -> Failure {
+pub(crate) fn failure(host: &str, error: &io::Error) -> Failure {
     let tls = error.get_ref().and_then(|e| e.downcast_ref::<Error>());
     let why = match tls {
         Some(Error::InvalidCertificate(certificate)) => certificate_line(certificate),

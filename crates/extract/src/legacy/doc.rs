@@ -1,0 +1,266 @@
+//! What does a binary Word document say?
+//!
+//! The stream `WordDocument` holds the characters in pieces, in the order in which they were
+//! written; a table in another stream puts them in the order of the text ([MS-DOC] 2.4.1). Behind
+//! the body follow footnotes, headers, comments, endnotes and text boxes, so that reading all
+//! pieces reads all of these. Fields stand in the text with their codes.
+
+use super::code_page;
+use crate::compound::CompoundFile;
+use crate::flow::TextFlow;
+use crate::office::hyperlink;
+use crate::package::{u16_at, u32_at};
+use encoding_rs::{Encoding, WINDOWS_1252};
+
+/// Maximum number of pieces.
+const MAX_PIECES: usize = 1_000_000;
+/// How deep fields may be nested.
+const MAX_FIELDS: usize = 64;
+/// Maximum length of a field's code in bytes.
+const MAX_CODE: usize = 16 << 10;
+/// Whether a piece has a byte for each character.
+const NARROW: u32 = 1 << 30;
+
+/// Reads a document; false if it is encrypted.
+pub(super) fn read(file: &CompoundFile<'_>, flow: &mut TextFlow<'_>) -> bool {
+    let Some(stream) = file.stream("WordDocument") else { return true };
+    let flags = u16_at(&stream, 10).unwrap_or(0);
+    if flags & 0x0100 != 0 {
+        return false;
+    }
+    // Word 97 wrote this version first.
+    let is_old = u16_at(&stream, 2).unwrap_or(0) < 0xC1;
+    let mut reader = WordText::default();
+    let done = if is_old {
+        None
+    } else {
+        let table = file.stream(if flags & 0x0200 != 0 { "1Table" } else { "0Table" }).unwrap_or_default();
+        pieces(&stream, &table).filter(|p| !p.is_empty()).map(|pieces| {
+            for piece in pieces {
+                reader.piece(&stream, &piece, flow);
+            }
+        })
+    };
+    if done.is_none() {
+        reader.whole(&stream, flow);
+    }
+    reader.end(flow);
+    true
+}
+
+/// A run of characters in the stream.
+struct WordPiece {
+    start: usize,
+    characters: usize,
+    is_narrow: bool,
+}
+
+/// The pieces in the order of the text.
+fn pieces(stream: &[u8], table: &[u8]) -> Option<Vec<WordPiece>> {
+    let (start, len) = (u32_at(stream, 0x1A2)? as usize, u32_at(stream, 0x1A6)? as usize);
+    let mut rest = table.get(start..)?;
+    rest = rest.get(..len).unwrap_or(rest);
+    // Formatting comes first, each in a block with its length.
+    while rest.first() == Some(&1) {
+        rest = rest.get(3 + usize::from(u16_at(rest, 1)?)..)?;
+    }
+    if rest.first() != Some(&2) {
+        return None;
+    }
+    let rest = rest.get(5..)?;
+    let count = (rest.len().checked_sub(4)? / 12).min(MAX_PIECES);
+    let described = rest.get((count + 1) * 4..)?;
+    let piece = |n: usize| {
+        let (from, to) = (u32_at(rest, n * 4)?, u32_at(rest, n * 4 + 4)?);
+        let at = u32_at(described, n * 8 + 2)?;
+        let is_narrow = at & NARROW != 0;
+        let at = (at & !NARROW) as usize;
+        let characters = to.checked_sub(from)? as usize;
+        Some(WordPiece { start: if is_narrow { at / 2 } else { at }, characters, is_narrow })
+    };
+    Some((0..count).map_while(piece).collect())
+}
+
+/// The encoding of texts in a language, by its number in Windows.
+fn encoding_of(language: u16) -> &'static Encoding {
+    let page = match language & 0x3FF {
+        0x02 | 0x19 | 0x22 | 0x23 | 0x2F => 1251,
+        0x05 | 0x0E | 0x15 | 0x18 | 0x1B | 0x1C | 0x24 => 1250,
+        // Croatian and Serbian, which is Cyrillic in one of its forms.
+        0x1A if language == 0x0C1A => 1251,
+        0x1A => 1250,
+        0x08 => 1253,
+        0x1F => 1254,
+        0x0D => 1255,
+        0x01 => 1256,
+        0x25..=0x27 => 1257,
+        0x11 => 932,
+        0x12 => 949,
+        0x04 if language == 0x0804 => 936,
+        0x04 => 950,
+        0x1E => 874,
+        _ => 1252,
+    };
+    code_page(page).unwrap_or(WINDOWS_1252)
+}
+
+#[derive(Default)]
+struct WordText {
+    /// The codes of the open fields, and whether their results are links.
+    fields: Vec<(String, bool)>,
+    /// How many open fields still show their codes.
+    coding: usize,
+    /// Characters since the last control character.
+    run: String,
+    /// What was read so far: a table of pieces may name the same characters again and again.
+    spent: usize,
+}
+
+impl WordText {
+    fn piece(&mut self, stream: &[u8], piece: &WordPiece, flow: &mut TextFlow<'_>) {
+        let rest = stream.get(piece.start..).unwrap_or(&[]);
+        let size = if piece.is_narrow { piece.characters } else { piece.characters.saturating_mul(2) };
+        let bytes = rest.get(..size).unwrap_or(rest);
+        self.spent += bytes.len();
+        if self.spent > stream.len().saturating_mul(2) || flow.is_full() {
+            return;
+        }
+        if piece.is_narrow {
+            self.characters(&WINDOWS_1252.decode_without_bom_handling(bytes).0, flow);
+        } else {
+            let units = bytes.chunks_exact(2).filter_map(|two| u16_at(two, 0));
+            let text: String = char::decode_utf16(units).map(|c| c.unwrap_or('\u{FFFD}')).collect();
+            self.characters(&text, flow);
+        }
+    }
+
+    /// Reads a document of Word 6 or 95, or one without a table: its characters as they stand.
+    fn whole(&mut self, stream: &[u8], flow: &mut TextFlow<'_>) {
+        let (Some(start), Some(end)) = (u32_at(stream, 0x18), u32_at(stream, 0x1C)) else { return };
+        let rest = stream.get(start as usize..).unwrap_or(&[]);
+        let bytes = rest.get(..end.saturating_sub(start) as usize).unwrap_or(rest);
+        let encoding = u16_at(stream, 6).map_or(WINDOWS_1252, encoding_of);
+        self.characters(&encoding.decode_without_bom_handling(bytes).0, flow);
+    }
+
+    fn characters(&mut self, text: &str, flow: &mut TextFlow<'_>) {
+        for c in text.chars() {
+            match c {
+                '\r' | '\u{7}' | '\u{B}' | '\u{C}' | '\u{E}' => {
+                    self.flush(flow);
+                    if self.coding == 0 {
+                        flow.line();
+                    }
+                }
+                '\u{13}' => self.begin(flow),
+                '\u{14}' => self.separate(flow),
+                '\u{15}' => self.finish(flow),
+                '\u{1E}' => self.run.push('-'),
+                '\t' => self.run.push(' '),
+                // Optional hyphens, and the places of pictures and notes.
+                '\0'..='\u{1F}' => {}
+                c => self.run.push(c),
+            }
+        }
+        self.flush(flow);
+    }
+
+    fn flush(&mut self, flow: &mut TextFlow<'_>) {
+        if self.coding == 0 {
+            flow.text(&self.run);
+        } else if let Some((code, _)) = self.fields.last_mut().filter(|(c, _)| c.len() + self.run.len() <= MAX_CODE) {
+            code.push_str(&self.run);
+        }
+        self.run.clear();
+    }
+
+    fn begin(&mut self, flow: &mut TextFlow<'_>) {
+        self.flush(flow);
+        if self.fields.len() < MAX_FIELDS {
+            self.fields.push((String::new(), false));
+            self.coding += 1;
+        }
+    }
+
+    fn separate(&mut self, flow: &mut TextFlow<'_>) {
+        self.flush(flow);
+        let Some((code, linked)) = self.fields.last_mut() else { return };
+        self.coding = self.coding.saturating_sub(1);
+        let target = hyperlink(&std::mem::take(code));
+        if let Some(target) = target.filter(|_| self.coding == 0 && !*linked) {
+            *linked = true;
+            flow.begin_link(&target);
+        }
+        // Marked as shown: what follows is no code.
+        code.push('\u{14}');
+    }
+
+    fn finish(&mut self, flow: &mut TextFlow<'_>) {
+        self.flush(flow);
+        if let Some((code, linked)) = self.fields.pop() {
+            if linked {
+                flow.end_link();
+            }
+            if !code.starts_with('\u{14}') {
+                self.coding = self.coding.saturating_sub(1);
+            }
+        }
+    }
+
+    fn end(&mut self, flow: &mut TextFlow<'_>) {
+        while !self.fields.is_empty() {
+            self.finish(flow);
+        }
+        flow.line();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compound::tests::compound;
+    use crate::{Content, extract};
+
+    /// A document of one wide and one narrow piece.
+    fn document(wide: &str, narrow: &[u8]) -> Vec<u8> {
+        let mut stream = vec![0; 0x400];
+        stream[..4].copy_from_slice(&[0xEC, 0xA5, 0xC1, 0]);
+        let first: Vec<u8> = wide.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let (first_at, second_at) = (stream.len(), stream.len() + first.len());
+        stream.extend(&first);
+        stream.extend(narrow);
+        let mut table = vec![2, 0, 0, 0, 0];
+        let middle = first.len() / 2;
+        for place in [0, middle, middle + narrow.len()] {
+            table.extend(u32::try_from(place).expect("small").to_le_bytes());
+        }
+        for at in [u32::try_from(first_at).expect("small"), (u32::try_from(second_at).expect("small") * 2) | 1 << 30] {
+            table.extend([0, 0]);
+            table.extend(at.to_le_bytes());
+            table.extend([0, 0]);
+        }
+        stream[0x1A6..0x1AA].copy_from_slice(&u32::try_from(table.len()).expect("small").to_le_bytes());
+        compound(&[("WordDocument", &stream), ("0Table", &table)])
+    }
+
+    #[test]
+    fn pieces_and_fields_are_read_in_the_order_of_the_text() {
+        let bytes = document(
+            "Größe\rSee \u{13} HYPERLINK \"http://a.example/\" \u{14}he",
+            b"re\x15 \x93now\x94.\rone\x07two\x07",
+        );
+        let doc = extract(&Content { bytes: &bytes, mime: Some("text/plain"), charset: None, url: "" });
+        assert_eq!(doc.mime, "application/msword");
+        assert_eq!(doc.text, "Größe\nSee here “now”.\none\ntwo");
+        assert_eq!((doc.links[0].target.as_str(), doc.links[0].anchor.as_str()), ("http://a.example/", "here"));
+    }
+
+    #[test]
+    fn fields_without_end_and_tables_without_sense_end() {
+        let open = "\u{13}".repeat(10_000);
+        extract(&Content { bytes: &document(&open, b"\x14\x14\x15"), mime: None, charset: None, url: "" });
+        let mut bytes = document("a", b"b");
+        let table = memchr::memmem::rfind(&bytes, &[2, 0, 0, 0, 0, 0, 0, 0, 0]).expect("the table");
+        bytes[table + 9..table + 13].fill(0xFF);
+        extract(&Content { bytes: &bytes, mime: None, charset: None, url: "" });
+    }
+}

@@ -1,0 +1,133 @@
+//! What does a mail of Outlook say?
+//!
+//! A compound file with a stream for each property, named by the number and type of the property
+//! ([MS-OXMSG]). Attachments are directories of the same kind, of which only the name is read.
+
+use super::{code_page, utf16};
+use crate::compound::CompoundFile;
+use crate::flow::TextFlow;
+use crate::gather::Gather;
+use crate::mail::write_page;
+use crate::package::u32_at;
+use crate::prose::folded_literal;
+use crate::sniff::OUTLOOK;
+use crate::stamp::windows_time;
+use crate::{Extract, TypedContent};
+use encoding_rs::WINDOWS_1252;
+
+/// Maximum length of a subject or name in characters.
+const MAX_FIELD: usize = 1_000;
+/// Maximum number of attachments that are named.
+const MAX_ATTACHMENTS: usize = 1_000;
+
+const SUBJECT: &str = "0037";
+const SENDER: &str = "0C1A";
+const SENDER_ADDRESS: &str = "5D01";
+const RECIPIENTS: &str = "0E04";
+const COPIES: &str = "0E03";
+const BODY: &str = "1000";
+const PAGE: &str = "1013";
+const FILE_NAME: &str = "3707";
+const SHORT_FILE_NAME: &str = "3704";
+
+/// Extracts mails of Outlook.
+#[derive(Debug)]
+pub(crate) struct OutlookExtractor;
+
+impl Extract for OutlookExtractor {
+    fn accepts(&self, source: &TypedContent<'_>) -> bool {
+        source.mime == OUTLOOK
+    }
+
+    fn aside(&self) -> bool {
+        true
+    }
+
+    fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {
+        let mut flow = TextFlow::new(found, source.bytes.len() / 2);
+        if let Some(file) = CompoundFile::open(source.bytes) {
+            read(&file, &mut flow);
+        }
+        flow.finish();
+    }
+}
+
+fn read(file: &CompoundFile<'_>, flow: &mut TextFlow<'_>) {
+    let field = |name: &str| property(file, 0, name).map(|t| folded_literal(&t, MAX_FIELD)).filter(|t| !t.is_empty());
+    if let Some(subject) = field(SUBJECT) {
+        flow.heading(1, &subject);
+        flow.found.doc.title = Some(subject);
+    }
+    for name in [SENDER, SENDER_ADDRESS, RECIPIENTS, COPIES] {
+        if let Some(people) = field(name) {
+            flow.paragraph(&people);
+        }
+    }
+    flow.found.doc.author = field(SENDER);
+    flow.found.doc.created = file.stream("__properties_version1.0").and_then(|p| submitted(&p));
+    match property(file, 0, BODY).filter(|b| !b.trim().is_empty()) {
+        Some(body) => flow.paragraph(&body),
+        None => {
+            let bytes = file.stream(&format!("__substg1.0_{PAGE}0102"));
+            let page = bytes.map(|b| String::from_utf8_lossy(&b).into_owned()).or_else(|| property(file, 0, PAGE));
+            write_page(&page.unwrap_or_default(), flow);
+        }
+    }
+    let entries = file.children(0).into_iter().filter_map(|n| Some((n, file.entry(n)?)));
+    let attachments = entries.filter(|(_, e)| e.name.starts_with("__attach_version1.0"));
+    for (directory, _) in attachments.take(MAX_ATTACHMENTS) {
+        let name = property(file, directory, FILE_NAME).or_else(|| property(file, directory, SHORT_FILE_NAME));
+        flow.paragraph(&folded_literal(&name.unwrap_or_default(), MAX_FIELD));
+    }
+}
+
+/// A property that is text: in UTF-16, or in the code page of the mail.
+fn property(file: &CompoundFile<'_>, directory: usize, name: &str) -> Option<String> {
+    let stream = |kind: &str| file.stream_in(directory, &format!("__substg1.0_{name}{kind}"));
+    if let Some(bytes) = stream("001F") {
+        return Some(utf16(&bytes));
+    }
+    let bytes = stream("001E")?;
+    let page = file.stream("__properties_version1.0").and_then(|p| number(&p, 0x3FFD_0003).or(number(&p, 0x3FDE_0003)));
+    let encoding = page.and_then(|page| code_page(u32::try_from(page & 0xFFFF).ok()?)).unwrap_or(WINDOWS_1252);
+    let text = encoding.decode_without_bom_handling(&bytes).0;
+    Some(text.trim_end_matches('\0').to_owned())
+}
+
+/// A property that is a number, by its tag.
+fn number(properties: &[u8], tag: u32) -> Option<u64> {
+    let entries = properties.get(32..)?.chunks_exact(16);
+    let entry = entries.into_iter().find(|e| u32_at(e, 0) == Some(tag))?;
+    Some(u64::from(u32_at(entry, 8)?) | (u64::from(u32_at(entry, 12)?) << 32))
+}
+
+/// When it was sent, else when it arrived.
+fn submitted(properties: &[u8]) -> Option<String> {
+    number(properties, 0x0039_0040).or(number(properties, 0x0E06_0040)).and_then(windows_time)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compound::tests::compound;
+    use crate::{Content, extract};
+
+    #[test]
+    fn a_mail_of_outlook_is_read_property_by_property() {
+        let wide = |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
+        let mut properties = vec![0; 32];
+        properties.extend(0x0039_0040u32.to_le_bytes());
+        properties.extend([0; 4]);
+        properties.extend(116_444_736_000_000_000u64.to_le_bytes());
+        let bytes = compound(&[
+            ("__properties_version1.0", &properties),
+            ("__substg1.0_0037001F", &wide("Größe")),
+            ("__substg1.0_0C1A001E", b"J\xF6rg"),
+            ("__substg1.0_10130102", b"<p>See <a href='http://a.example/'>this</a></p>"),
+        ]);
+        let doc = extract(&Content { bytes: &bytes, mime: Some("application/msword"), charset: None, url: "" });
+        assert_eq!(doc.mime, "application/vnd.ms-outlook");
+        assert_eq!(doc.text, "Größe\nJörg\nSee this");
+        assert_eq!((doc.title.as_deref(), doc.links[0].target.as_str()), (Some("Größe"), "http://a.example/"));
+        assert_eq!(doc.created.as_deref(), Some("1970-01-01T00:00:00Z"));
+    }
+}

@@ -1,0 +1,120 @@
+//! What is read of PDFs that are written here?
+
+use crate::{Content, extract};
+use orb_page::{Document, LinkKind};
+
+/// A PDF of these objects, numbered from 1; the first is its catalogue. There is no table of them:
+/// they are found all the same.
+fn pdf(objects: &[&str]) -> Vec<u8> {
+    let mut out = "%PDF-1.7\n".to_owned();
+    for (number, object) in objects.iter().enumerate() {
+        out.push_str(&format!("{} 0 obj\n{object}\nendobj\n", number + 1));
+    }
+    out.push_str("trailer\n<</Root 1 0 R>>\n");
+    out.into_bytes()
+}
+
+/// A page with this content, with further entries and objects from 6 on.
+fn page(content: &str, entries: &str, more: &[&str]) -> Document {
+    let page = format!("<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 5 0 R/Resources 4 0 R{entries}>>");
+    let stream = format!("<</Length {}>>\nstream\n{content}\nendstream", content.len());
+    let resources = "<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Courier>>/U 6 0 R>>\
+        /XObject<</X 6 0 R>>/Properties<</L 6 0 R>>>>";
+    let mut objects = vec![
+        "<</Type/Catalog/Pages 2 0 R/OCProperties<</OCGs[6 0 R]/D<</OFF[6 0 R]>>>>>>",
+        "<</Type/Pages/Count 1/Kids[3 0 R]>>",
+        &page,
+        resources,
+        &stream,
+    ];
+    objects.extend_from_slice(more);
+    read(&pdf(&objects))
+}
+
+fn read(bytes: &[u8]) -> Document {
+    extract(&Content { bytes, mime: Some("application/pdf"), charset: None, url: "http://a.example/x.pdf" })
+}
+
+fn text(content: &str) -> String {
+    page(&format!("BT /F 10 Tf {content} ET"), "", &[]).text
+}
+
+#[test]
+fn words_come_from_places_not_from_the_order_of_drawing() {
+    assert_eq!(text("1 0 0 1 100 700 Tm (world) Tj 1 0 0 1 60 700 Tm (hello) Tj"), "hello world");
+    assert_eq!(text("1 0 0 1 60 700 Tm (hel) Tj 18 0 Td (lo) Tj"), "hello");
+    assert_eq!(text("60 700 Td [(hel)-20(lo)-300(world)] TJ"), "hello world");
+    assert_eq!(text("60 700 Td (below) Tj 0 50 Td (above) Tj"), "above\nbelow");
+    assert_eq!(text("60 700 Td (x) Tj 3 Ts (2) Tj 0 Ts ( and) Tj"), "x2 and");
+    assert_eq!(text("60 700 Td (off) Tj 1000 0 Td (paper) Tj"), "off");
+}
+
+#[test]
+fn what_is_drawn_twice_is_read_once() {
+    assert_eq!(text("60 700 Td (bold) Tj 0.3 0 Td (bold) Tj"), "bold");
+}
+
+#[test]
+fn turned_text_is_read_along_its_own_lines() {
+    assert_eq!(
+        text("60 700 Td (flat words) Tj 0 1 -1 0 300 100 Tm (up) Tj 0 1 -1 0 310 100 Tm (on) Tj"),
+        "flat words\nup on"
+    );
+}
+
+#[test]
+fn a_table_is_read_row_by_row() {
+    let cell = |x: u32, y: u32, word: &str| format!("1 0 0 1 {x} {y} Tm ({word}) Tj ");
+    let rows = [("Apples", "3"), ("Pears", "14"), ("Plums", "5"), ("Nuts", "92")];
+    let cells: String =
+        (0..).zip(rows).map(|(i, (a, b))| cell(60, 700 - 14 * i, a) + &cell(300, 700 - 14 * i, b)).collect();
+    assert_eq!(text(&cells).replace('\n', " "), "Apples 3 Pears 14 Plums 5 Nuts 92");
+}
+
+#[test]
+fn a_document_says_what_its_glyphs_mean() {
+    let replaced = "/Span <</ActualText(\\376\\377\\0f\\0f)>> BDC (x) Tj EMC (y) Tj";
+    assert_eq!(text(&format!("60 700 Td {replaced}")), "ffy");
+}
+
+#[test]
+fn what_is_written_from_right_to_left_is_read_so() {
+    let map = "1 begincodespacerange <00> <ff> endcodespacerange 1 beginbfrange <61> <63> <05D0> endbfrange";
+    let map = format!("<</Length {}>>\nstream\n{map}\nendstream", map.len());
+    let font = "<</Type/Font/Subtype/Type1/BaseFont/Courier/ToUnicode 7 0 R>>";
+    let doc = page("BT /U 10 Tf 60 700 Td (cba 12 bb) Tj ET", "", &[font, &map]);
+    assert_eq!(doc.text, "\u{5D1}\u{5D1} 12 \u{5D0}\u{5D1}\u{5D2}");
+}
+
+#[test]
+fn layers_that_are_off_are_not_read() {
+    let content = "BT /F 10 Tf 60 700 Td (seen) Tj /OC /L BDC ( hidden) Tj EMC ( too) Tj ET";
+    let doc = page(content, "", &["<</Type/OCG/Name(L)>>"]);
+    assert_eq!(doc.text, "seen too");
+}
+
+#[test]
+fn forms_and_the_looks_of_annotations_are_read() {
+    let content = "BT /F 10 Tf 5 5 Td (inside) Tj ET";
+    let form = format!("<</Subtype/Form/BBox[0 0 100 20]/Length {}>>\nstream\n{content}\nendstream", content.len());
+    let field = "/Annots[<</Subtype/Widget/Rect[50 500 150 520]/AP<</N 6 0 R>>>>]";
+    let doc = page("q 1 0 0 1 100 600 cm /X Do Q", field, &[&form]);
+    assert_eq!(doc.text, "inside\ninside");
+}
+
+#[test]
+fn links_have_the_text_under_them_and_addresses_in_the_text_are_links() {
+    let link = "/Annots[<</Subtype/Link/Rect[58 695 100 712]/A<</S/URI/URI( http://b.example/ )>>>>\
+        <</Subtype/Link/Rect[0 0 1 1]/A<</S/GoTo/D[0]>>>>]";
+    let doc = page("BT /F 10 Tf 60 700 Td (the page, http://c.example/d and http://b.example/) Tj ET", link, &[]);
+    let found: Vec<_> = doc.links.iter().map(|l| (l.kind, l.target.as_str(), l.anchor.as_str())).collect();
+    let wanted = [(LinkKind::Document, "http://b.example/", "the pag"), (LinkKind::Text, "http://c.example/d", "")];
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn what_cannot_be_read_is_a_problem() {
+    assert_eq!(read(b"%PDF-1.7\nnothing").problems[0].code, "pdf-damaged");
+    let drawing_itself = page("/X Do /X Do", "", &["<</Subtype/Form/Length 11>>\nstream\n/X Do /X Do\nendstream"]);
+    assert_eq!(drawing_itself.text, "");
+}

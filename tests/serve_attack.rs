@@ -1,0 +1,298 @@
+//! Does the server go on for everybody else while somebody attacks it?
+#![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
+mod harness;
+
+use harness::orb::{Home, PROJECT};
+use harness::script::{Script, page};
+use harness::served::{HttpReply, Served, add_user, text};
+use harness::until;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+/// A home with the projects `p` and `q`, an administrator, and somebody who may run `p`.
+fn inhabited() -> Home {
+    let home = Home::new();
+    for project in [PROJECT, "q"] {
+        home.orb(&["project", "new", project, "--seed", "http://a.test/"]).expect(0);
+    }
+    add_user(&home, "ann", &["--admin"]);
+    add_user(&home, "bob", &[]);
+    home.orb(&["user", "grant", "bob", PROJECT, "run"]).expect(0);
+    home
+}
+
+/// The cookie of somebody who logs in.
+fn log_in(served: &Served, name: &str) -> String {
+    let reply = served.post("/login", &[], &format!("name={name}&password=a+password"));
+    reply.cookie().unwrap_or_else(|| panic!("{name} cannot log in: {reply:?}")).to_owned()
+}
+
+/// Lets this process hold so many files, if the system allows it; returns how many it may.
+fn files(wanted: u64) -> u64 {
+    let now = getrlimit(Resource::Nofile);
+    let most = now.maximum.map_or(wanted, |maximum| maximum.min(wanted));
+    if now.current.is_some_and(|current| current < most) {
+        setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum: now.maximum }).unwrap();
+    }
+    most
+}
+
+#[test]
+fn ten_thousand_open_connections_keep_nobody_out() {
+    let home = inhabited();
+    let served = Served::start(&home, &["--no-schedule"]);
+    let wanted = files(10_500).saturating_sub(500).min(10_000);
+    let each = usize::try_from(wanted / 20).unwrap();
+    let open = |address| -> Vec<TcpStream> {
+        let connected = (0..each).filter_map(|_| TcpStream::connect_timeout(&address, Duration::from_secs(60)).ok());
+        // Some say nothing, some begin a request that they never end.
+        let begun = connected.enumerate().map(|(number, mut stream)| {
+            // It may have been closed already, which is what is tested here.
+            let _ = if number % 2 == 0 { Ok(()) } else { stream.write_all(b"GET / HTTP/1.1\r\nHost: ") };
+            stream
+        });
+        begun.collect()
+    };
+    std::thread::scope(|scope| {
+        let attackers: Vec<_> = (0..20).map(|_| scope.spawn(|| open(served.address))).collect();
+        let mut asked = 0;
+        while attackers.iter().any(|attacker| !attacker.is_finished()) || asked < 20 {
+            let begun = Instant::now();
+            assert_eq!(served.get("/healthz", &[]).status, 200);
+            assert!(begun.elapsed() < Duration::from_secs(30), "an answer took {:?}", begun.elapsed());
+            asked += 1;
+        }
+        let held: Vec<TcpStream> = attackers.into_iter().flat_map(|attacker| attacker.join().unwrap()).collect();
+        assert!(held.len() as u64 > wanted * 9 / 10, "only {} connections were made", held.len());
+        let cookie = log_in(&served, "bob");
+        assert_eq!(served.get("/p/p", &[("Cookie", &cookie)]).status, 200);
+    });
+}
+
+#[test]
+fn bodies_that_do_not_come_keep_nobody_waiting() {
+    let home = inhabited();
+    let served = Served::start(&home, &["--no-schedule", "--patience", "2s"]);
+    let slow = |_| {
+        let mut stream = TcpStream::connect(served.address).unwrap();
+        let request = text(served.address, "POST /login", &[], "").replace("Content-Length: 0", "Content-Length: 999");
+        stream.write_all(format!("{request}name=bob").as_bytes()).unwrap();
+        stream
+    };
+    // More than there may be requests at once.
+    let slow: Vec<TcpStream> = (0..200).map(slow).collect();
+    let begun = Instant::now();
+    let cookie = log_in(&served, "bob");
+    assert_eq!(served.get("/p/p", &[("Cookie", &cookie)]).status, 200);
+    assert!(begun.elapsed() < Duration::from_secs(20), "others waited for {:?}", begun.elapsed());
+    for stream in slow {
+        let reply = HttpReply::read(stream);
+        assert_eq!(reply.status, 408, "{reply:?}");
+    }
+}
+
+#[test]
+fn a_client_that_takes_nothing_is_cut_off() {
+    let home = inhabited();
+    let served = Served::start(&home, &["--no-schedule", "--patience", "300ms"]);
+    let page = served.get("/login", &[]).body;
+    let style = page.split('"').find(|part| part.starts_with("/assets/") && part.ends_with(".css")).unwrap();
+    let request = format!("GET {style} HTTP/1.1\r\nHost: {}\r\n\r\n", served.address);
+    let mut stream = TcpStream::connect(served.address).unwrap();
+    stream.set_nonblocking(true).unwrap();
+    let requests = request.repeat(10_000);
+    let (mut sent, bytes) = (0, requests.as_bytes());
+    // One request after the other, of whose answers nobody reads a byte.
+    until("the connection is cut off", || match stream.write(&bytes[sent % bytes.len()..]) {
+        Ok(count) => {
+            sent += count;
+            assert!(sent < 100 * bytes.len(), "the server answers without end");
+            false
+        }
+        Err(e) => e.kind() != ErrorKind::WouldBlock,
+    });
+    assert_eq!(served.get("/healthz", &[]).status, 200);
+}
+
+#[test]
+fn what_is_too_large_is_refused_while_it_comes() {
+    let home = inhabited();
+    let served = Served::start(&home, &["--no-schedule"]);
+    // Sends a head and then a part again and again; the status, or none if the line was cut before
+    // it could be read.
+    let answered = |head: &str, part: &[u8], times: usize| {
+        let mut stream = TcpStream::connect(served.address).unwrap();
+        let head = format!("{head}\r\nHost: {}\r\nConnection: close\r\n", served.address);
+        // Whoever goes on sending after the answer finds the line closed.
+        let _ = stream.write_all(head.as_bytes()).and_then(|()| (0..times).try_for_each(|_| stream.write_all(part)));
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).split(' ').nth(1).map(str::to_owned)
+    };
+    let post = "POST /login HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded";
+    let announced = answered(&format!("{post}\r\nContent-Length: 99999999999"), b"\r\n", 1);
+    assert_eq!(announced.as_deref(), Some("413"));
+    let chunk = format!("\r\n100000\r\n{}", "x".repeat(0x10_0000));
+    // Without an end: as long as it is taken, it is sent.
+    let chunked = answered(&format!("{post}\r\nTransfer-Encoding: chunked"), chunk.as_bytes(), 4_000);
+    assert!(chunked.as_deref().is_none_or(|status| status == "413"), "{chunked:?}");
+    for part in ["X: y\r\n", "X: "] {
+        let head = answered("GET /healthz HTTP/1.1", part.as_bytes(), 1_000_000);
+        assert!(head.as_deref().is_none_or(|status| matches!(status, "400" | "431")), "{part}: {head:?}");
+    }
+    let target = answered(&format!("GET /{} HTTP/1.1", "a".repeat(1_000_000)), b"\r\n", 1);
+    assert!(target.as_deref().is_none_or(|status| matches!(status, "400" | "414" | "431")), "{target:?}");
+    assert_eq!(served.get("/healthz", &[]).status, 200);
+}
+
+#[test]
+fn no_path_leads_out_of_what_is_served() {
+    let home = inhabited();
+    std::fs::write(home.path().join("secret.txt"), "the secret").unwrap();
+    std::fs::create_dir(home.path().join("hidden")).unwrap();
+    let served = Served::start(&home, &["--no-schedule"]);
+    let cookie = log_in(&served, "ann");
+    let ann = [("Cookie", cookie.as_str())];
+    let long = "a".repeat(5_000);
+    let names = [
+        "..",
+        "%2e%2e",
+        "..%2fsecret.txt",
+        "..%5c..",
+        "%2e%2e%2f%2e%2e%2fetc%2fpasswd",
+        "orb.db",
+        "orb.db-wal",
+        "secret.txt",
+        "hidden",
+        "p%00",
+        "p%2f..%2fq",
+        "P",
+        "p;q",
+        "p%20",
+        "%ff%fe",
+        "*",
+        &long,
+    ];
+    for name in names {
+        for path in [
+            format!("/p/{name}"),
+            format!("/p/{name}/settings"),
+            format!("/api/v1/projects/{name}"),
+            format!("/api/v1/projects/{name}/exports/{name}/file"),
+            format!("/p/p/exports/{name}/file"),
+            format!("/assets/{name}"),
+            format!("/doc/{name}.1"),
+            format!("/log/{name}.1"),
+        ] {
+            let reply = served.get(&path, &ann);
+            assert!(matches!(reply.status, 400 | 404 | 405), "{path}: {}", reply.status);
+            assert!(!reply.body.contains("the secret") && !reply.body.contains("root:"), "{path}: {}", reply.body);
+        }
+    }
+    for (target, status) in [("http://evil.test/healthz", 421), ("//evil.test/healthz", 404), ("/healthz/", 404)] {
+        assert_eq!(served.get(target, &[]).status, status, "{target}");
+    }
+    let made = served.post("/p/%2e%2e/settings", &ann, "text=x");
+    assert_eq!(made.status, 404, "{made:?}");
+}
+
+#[test]
+fn sql_that_runs_away_is_stopped_and_others_are_answered_meanwhile() {
+    let site = Script::serve(|_| page(["/"; 0]));
+    let home = Home::new();
+    home.crawl(&[&format!("http://{}/", site.address)]);
+    add_user(&home, "bob", &[]);
+    home.orb(&["user", "grant", "bob", PROJECT, "read"]).expect(0);
+    let made = home.orb(&["user", "token", "bob", "--scope", "read", "--scope", "sql", "--json"]).json();
+    let bearer = format!("Bearer {}", made["token"].as_str().unwrap());
+    let served = Served::start(&home, &["--no-schedule"]);
+    let ask = |query: &str| {
+        let fields = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
+        let body = serde_json::json!({"query": query, "seconds": 1.0}).to_string();
+        served.send(&format!("POST /api/v1/projects/{PROJECT}/sql"), &fields, &body)
+    };
+    let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)";
+    let runaways = [
+        format!("{endless} SELECT max(x) FROM n"),
+        format!("{endless} SELECT count(*) FROM n a, n b"),
+        format!("{endless} SELECT x FROM n ORDER BY -x"),
+        format!("{endless} SELECT group_concat(hex(randomblob(1000))) FROM n"),
+        format!("{endless}, m(y) AS (SELECT hex(zeroblob(1000000)) FROM n) SELECT y FROM m ORDER BY y"),
+        "SELECT replace(hex(zeroblob(400000000)), '0', 'aaaaaaaaaa')".to_owned(),
+        "SELECT printf('%.*c', 2000000000, 'x')".to_owned(),
+        "SELECT 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab' GLOB '*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*ac'".to_owned(),
+    ];
+    std::thread::scope(|scope| {
+        let ask = &ask;
+        let asked: Vec<_> = runaways.iter().map(|query| scope.spawn(move || (query, ask(query)))).collect();
+        let mut others = 0;
+        while asked.iter().any(|asked| !asked.is_finished()) || others == 0 {
+            let begun = Instant::now();
+            let state = served.get(&format!("/api/v1/projects/{PROJECT}"), &[("Authorization", &bearer)]);
+            assert_eq!(state.status, 200, "{state:?}");
+            assert!(begun.elapsed() < Duration::from_secs(20), "others waited for {:?}", begun.elapsed());
+            others += 1;
+        }
+        for asked in asked {
+            let (query, reply) = asked.join().unwrap();
+            let is_small = reply.body.len() < 20_000_000;
+            assert!(matches!(reply.status, 200 | 422) && is_small, "{query}: {} {}", reply.status, reply.body.len());
+        }
+    });
+    for forbidden in [
+        "ATTACH '/etc/passwd' AS x",
+        "SELECT load_extension('x')",
+        "SELECT writefile('x', 'y')",
+        "SELECT readfile('/etc/passwd')",
+        "PRAGMA journal_mode = DELETE",
+        "CREATE TABLE x (y)",
+        "SELECT 1; DELETE FROM run_row",
+        "VACUUM INTO '/tmp/stolen'",
+    ] {
+        let reply = ask(forbidden);
+        assert!(matches!(reply.status, 400 | 422), "{forbidden}: {reply:?}");
+    }
+}
+
+#[test]
+fn tokens_that_ended_or_are_for_something_else_open_nothing() {
+    let home = inhabited();
+    let served = Served::start(&home, &["--no-schedule"]);
+    let made = |more: &[&str]| {
+        let args = [&["user", "token", "bob", "--json"], more].concat();
+        format!("Bearer {}", home.orb(&args).json()["token"].as_str().unwrap())
+    };
+    let ask = |bearer: &str, path: &str| served.get(path, &[("Authorization", bearer)]).status;
+    let (mine, run) = (made(&["--scope", "read", "--days", "1"]), made(&["--scope", "run"]));
+    assert_eq!(ask(&mine, "/api/v1/projects/p"), 200);
+    assert_eq!(ask(&mine, "/api/v1/projects/q"), 404, "a project that its user may not see");
+    assert_eq!(ask(&run, "/api/v1/projects/p"), 403, "a scope that it lacks");
+    let other = made(&["--scope", "read", "--project", "q"]);
+    assert_eq!(ask(&other, "/api/v1/projects/p"), 404, "a project that it is not for");
+    assert_eq!(ask(&other, "/api/v1/projects/q"), 404, "a project that its user may not see");
+    let token = mine.trim_start_matches("Bearer ");
+    for wrong in ["Bearer", "Bearer ", "Bearer orb_", &format!("Basic {token}"), &mine[..mine.len() - 1]] {
+        assert_eq!(ask(wrong, "/api/v1/projects/p"), 401, "{wrong}");
+    }
+    for path in [format!("/api/v1/projects/p?token={token}"), format!("/api/v1/projects/p?access_token={token}")] {
+        assert_eq!(served.get(&path, &[]).status, 401, "a token in an address");
+    }
+    assert_eq!(served.get("/api/v1/projects/p", &[("Cookie", &format!("orb={token}"))]).status, 401);
+    // Whoever was let in a moment ago is not let in when the token has ended, by the clock or by
+    // somebody's word.
+    let accounts = rusqlite::Connection::open(home.path().join("orb.db")).unwrap();
+    assert_eq!(ask(&mine, "/api/v1/projects/p"), 200);
+    accounts.execute("UPDATE token SET until = 1 WHERE until NOTNULL", []).unwrap();
+    assert_eq!(ask(&mine, "/api/v1/projects/p"), 401, "a token that has ended");
+    let reader = made(&["--scope", "read"]);
+    assert_eq!(ask(&reader, "/api/v1/projects/p"), 200);
+    home.orb(&["user", "grant", "bob", PROJECT, "none"]).expect(0);
+    assert_eq!(ask(&reader, "/api/v1/projects/p"), 404, "a right that was taken away");
+    let cookie = log_in(&served, "bob");
+    assert_eq!(served.get("/me", &[("Cookie", &cookie)]).status, 200);
+    home.orb(&["user", "remove", "bob"]).expect(0);
+    assert_eq!(served.get("/me", &[("Cookie", &cookie)]).status, 401, "a session of nobody");
+}

@@ -1,0 +1,22 @@
+//! How much of real documents is read, and how quickly?
+//!
+//! The program of the crate that reads them does the measuring, against whatever other people's
+//! programs are installed: pdftotext and pdfinfo (poppler-utils), qpdf.
+
+use crate::steps::cargo;
+use anyhow::Result;
+use std::path::Path;
+
+/// Prints words, links, properties and times of every format over the documents of the corpus.
+pub(super) fn run(corpus: Option<&Path>, passed: &[String]) -> Result<()> {
+    let Some(documents) = corpus.map(|corpus| corpus.join("documents")).filter(|place| place.is_dir()) else {
+        println!("no documents to read: give --corpus PATH, a directory with documents/");
+        return Ok(());
+    };
+    let documents = documents.display().to_string();
+    let mut args = vec!["run", "--release", "--quiet", "-p", "orb-extract", "--example", "documents", "--"];
+    let worst = passed.iter().position(|arg| arg == "--worst").and_then(|at| passed.get(at..at + 2));
+    args.extend(worst.unwrap_or_default().iter().map(String::as_str));
+    args.push(&documents);
+    cargo(&args)
+}
