@@ -4,8 +4,8 @@
 //! `../shared/corpus` beside it, or where `--corpus` says. It is measured by a program of the crate
 //! it belongs to, in a release build: the time a page takes is one of the figures. `markdown`: what
 //! survives of a page, over two real documentations and the same material. `documents`: what is
-//! read of PDFs and the like, over real ones. `search`: whether the page that answers is found, over
-//! the documentations. `office`: documents that are neither pages nor PDF, against Tika.
+//! read of PDFs and the like, over real ones. `search`: whether the page that answers is found,
+//! over the documentations. `office`: documents that are neither pages nor PDF, against Tika.
 
 mod documents;
 mod markdown;

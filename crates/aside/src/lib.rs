@@ -1,15 +1,15 @@
 //! Who reads what may kill its reader?
 //!
 //! Most formats are read where they are: their parsers are linear and bounded. Whole-document
-//! formats (PDF, office files) are not like that. A hostile file can overflow the stack of a parser,
-//! ask for more memory than there is or loop for ever, and none of that can be caught in a thread.
-//! So they are read aside: in a helper process, the same program started again, which may touch no
-//! file and no network, has little memory and little time, and is replaced when it dies. What became
-//! of it is a problem of the document, never of the command that asked.
+//! formats (PDF, office files) are not like that. A hostile file can overflow the stack of a
+//! parser, ask for more memory than there is or loop for ever, and none of that can be caught in a
+//! thread. So they are read aside: in a helper process, the same program started again, which may
+//! touch no file and no network, has little memory and little time, and is replaced when it dies.
+//! What became of it is a problem of the document, never of the command that asked.
 //!
-//! Whoever reads documents asks here, not `extract`: [`extract`], or the [`Helpers`] of a crawl. The
-//! program says once what it is ([`install`]); without that, as in tests of libraries, everything is
-//! read in process. See `docs/decisions/0052-reading-aside.md`.
+//! Whoever reads documents asks here, not `extract`: [`extract`], or the [`Helpers`] of a crawl.
+//! The program says once what it is ([`install`]); without that, as in tests of libraries,
+//! everything is read in process. See `docs/decisions/0052-reading-aside.md`.
 
 mod confine;
 mod frame;

@@ -1,8 +1,8 @@
 //! Which helper reads the next document?
 //!
 //! One that is idle, or a new one while there are fewer than allowed; else whoever asks waits. A
-//! helper is replaced after a thousand documents or a minute of processor time, so that nothing that
-//! leaks in it grows, and when it died.
+//! helper is replaced after a thousand documents or a minute of processor time, so that nothing
+//! that leaks in it grows, and when it died.
 
 use crate::confine::HelperLimits;
 use crate::frame::Request;

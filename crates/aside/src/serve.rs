@@ -1,8 +1,8 @@
 //! What does a helper do all day?
 //!
-//! It reads requests from its input and writes answers to its output, one at a time, until the input
-//! ends. It is the only thread of its process. Before the first request it has given up everything
-//! it does not need.
+//! It reads requests from its input and writes answers to its output, one at a time, until the
+//! input ends. It is the only thread of its process. Before the first request it has given up
+//! everything it does not need.
 
 use crate::confine::{HelperLimits, allow_cpu, confine, cpu_used};
 use crate::frame::{self, HelperAnswer, Request};

@@ -113,8 +113,8 @@ impl Switch {
 /// the queues between the sockets and the recorder need no bound of their own.
 ///
 /// It is short at first and grows with what is committed, and short again while many answers repeat
-/// others: which addresses are one page is learnt from recorded pages, so that what is fetched ahead
-/// in ignorance is fetched twice.
+/// others: which addresses are one page is learnt from recorded pages, so that what is fetched
+/// ahead in ignorance is fetched twice.
 #[derive(Debug)]
 pub(crate) struct Pipeline {
     pages: AtomicUsize,
@@ -197,8 +197,8 @@ impl Pipeline {
         self.pages.fetch_sub(pages, Ordering::Release);
     }
 
-    /// A batch with this many pages is committed. `repeats` is whether many of them said the same as
-    /// others.
+    /// A batch with this many pages is committed. `repeats` is whether many of them said the same
+    /// as others.
     pub(crate) fn committed(&self, pages: usize, repeats: bool) {
         self.leave(pages);
         let room = if repeats { Self::FIRST } else { self.room() + pages / 2 };

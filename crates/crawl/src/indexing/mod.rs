@@ -3,9 +3,9 @@
 //! Beside the recorder, after its commits: the pages of a batch are passed on with their tokens and
 //! the batch's mark, and an indexing thread adds them to the index, which is committed periodically
 //! with the last mark. The crawl waits for it at most five seconds per batch. If `index.queue` is
-//! still exceeded then, a batch's tokens are dropped, and at the end of the run those pages are read from
-//! the archive instead ([`catch_up`]), as after a crash or a failure of the index. A failing index
-//! is reported and does not end a crawl.
+//! still exceeded then, a batch's tokens are dropped, and at the end of the run those pages are
+//! read from the archive instead ([`catch_up`]), as after a crash or a failure of the index. A
+//! failing index is reported and does not end a crawl.
 
 mod anchors;
 mod catch_up;

@@ -13,8 +13,8 @@ use std::path::Path;
 /// How much of a body decides.
 const ENOUGH: u64 = 64 << 10;
 
-/// Whether what came back is for the document readers. A wrong answer costs time, nothing else: both
-/// kinds of readers do the same.
+/// Whether what came back is for the document readers. A wrong answer costs time, nothing else:
+/// both kinds of readers do the same.
 pub(super) fn is_document(lease: &Lease, outcome: &Outcome) -> bool {
     let Ok(response) = &outcome.result else { return false };
     if !(200..300).contains(&response.status) || response.body.is_empty() {

@@ -10,8 +10,8 @@ pub(crate) type Properties = [Option<String>; 5];
 /// The targets of a document's links.
 pub(crate) type Targets = BTreeSet<String>;
 
-/// A format and its oracles. A function returns nothing where its program is not installed or cannot
-/// read the file.
+/// A format and its oracles. A function returns nothing where its program is not installed or
+/// cannot read the file.
 pub(crate) struct JudgedFormat {
     /// Its name.
     pub(crate) name: &'static str,

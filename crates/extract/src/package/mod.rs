@@ -1,9 +1,9 @@
 //! What is inside a zip file?
 //!
 //! OOXML, OpenDocument and EPUB are zip files of XML parts. A [`ZipPackage`] finds the parts by
-//! name, in a damaged file as far as there are any, and unpacks them within the limits that hold for
-//! a whole document: what a bomb costs is bounded before it is opened. Names of parts are compared
-//! without regard to case, as OPC asks (ECMA-376-2, 6.2.2).
+//! name, in a damaged file as far as there are any, and unpacks them within the limits that hold
+//! for a whole document: what a bomb costs is bounded before it is opened. Names of parts are
+//! compared without regard to case, as OPC asks (ECMA-376-2, 6.2.2).
 
 mod directory;
 mod names;

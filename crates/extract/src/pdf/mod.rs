@@ -1,10 +1,10 @@
 //! What does a PDF say, and where does it point?
 //!
 //! hayro reads the syntax, the fonts and their tables of characters; here the text operators of the
-//! pages are followed and their glyphs put together: into words and rows (`words`), in reading order
-//! (`columns`), as text (`lines`). Links come from annotations and bookmarks (`links`), and
-//! addresses are looked for in the text. Pictures are never decoded, and their decoders are not even
-//! linked in.
+//! pages are followed and their glyphs put together: into words and rows (`words`), in reading
+//! order (`columns`), as text (`lines`). Links come from annotations and bookmarks (`links`), and
+//! addresses are looked for in the text. Pictures are never decoded, and their decoders are not
+//! even linked in.
 //!
 //! A PDF is a program of sorts. Pages, operators, glyphs, links and text are bounded here; memory,
 //! stack and time are bounded by the process in which this runs, because the format is read aside.

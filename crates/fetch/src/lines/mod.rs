@@ -1,9 +1,9 @@
 //! How do machines talk that talk in lines?
 //!
 //! FTP and NNTP send a command as one line and answer with a line that begins with three digits.
-//! [`Dialogue`] is one such conversation on one connection: it bounds what a server may say, refuses
-//! commands that would be two, and writes down both sides, because archives keep that. Passwords
-//! are not written down.
+//! [`Dialogue`] is one such conversation on one connection: it bounds what a server may say,
+//! refuses commands that would be two, and writes down both sides, because archives keep that.
+//! Passwords are not written down.
 
 mod kept;
 mod wire;
