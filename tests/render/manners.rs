@@ -1,9 +1,12 @@
 //! Do the settings, manners and records of a crawl hold for rendered pages, too?
 
+use super::harness::judge;
 use super::harness::orb::{Home, PROJECT};
 use super::harness::script::{Script, absent, reply};
+use super::harness::served::Served;
 use super::harness::tls::{Flaw, SecureSite};
 use super::{html, project, rendered, site};
+use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -95,6 +98,12 @@ fn a_picture_is_kept_on_wish_and_shown() {
     let picture = home.orb(&["cat", PROJECT, &url, "--as", "picture"]);
     assert!(picture.expect(0).stdout.starts_with(b"\xff\xd8\xff"), "not a JPEG");
     home.orb(&["check", PROJECT]).expect(0);
+    home.orb(&["user", "grant", "anyone", PROJECT, "read"]).expect(0);
+    let served = Served::start(&home, &[]);
+    let content = served.get("/p/p/pages/1/content", &[("Accept", "text/html")]);
+    assert!(content.body.contains("?run=1&amp;as=picture"), "{content:?}");
+    let shown = served.send("HEAD /p/p/pages/1/content?run=1&as=picture", &[], "");
+    assert_eq!((shown.status, shown.header("content-type")), (200, Some("image/jpeg")), "{shown:?}");
     let plain = Home::new();
     rendered(&plain, &site, "always", "");
     assert!(plain.orb(&["cat", PROJECT, &url, "--as", "picture"]).complaint(1).contains("there is no picture"));
@@ -177,4 +186,38 @@ fn what_we_are_logged_in_to_is_no_business_of_other_sites() {
     assert!(cookies("/own").contains(&Some("in=yes")), "{:?}", cookies("/own"));
     // Once for their page, and then perhaps as a page of ours.
     assert_eq!(cookies("/theirs").first(), Some(&None), "{:?}", cookies("/theirs"));
+}
+
+#[test]
+fn the_archive_says_what_a_page_was_made_of() {
+    let site = site(|heard| match heard.target.as_str() {
+        "/" => html("<title>a</title><script src=/a.js></script><script>fetch('/data'); throw new Error('x')</script>"),
+        "/a.js" => reply("200 OK", "Content-Type: text/javascript\r\n", "document.title = 'b'"),
+        "/data" => text("data"),
+        _ => absent(),
+    });
+    let home = Home::new();
+    rendered(&home, &site, "always", "frontier.depth = 0");
+    let start = format!("http://site.test:{}", site.port());
+    let archive = judge::gunzip(&home.warcs()[0]);
+    let (_, record) = archive.split_once(&format!("WARC-Target-URI: urn:pageinfo:{start}/\r\n")).unwrap();
+    let facts: Value = serde_json::from_str(record.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+    let of = |path: &str, key: &str| facts["urls"][format!("{start}{path}")][key].clone();
+    assert_eq!((of("/", "status"), of("/", "type")), (200.into(), "document".into()), "{facts}");
+    assert_eq!((of("/a.js", "mime"), of("/a.js", "type")), ("text/javascript".into(), "script".into()), "{facts}");
+    assert_eq!((of("/data", "status"), of("/data", "type")), (200.into(), "fetch".into()), "{facts}");
+    assert_eq!((&facts["url"], &facts["counts"]["jsErrors"]), (&format!("{start}/").into(), &1.into()), "{facts}");
+}
+
+#[test]
+fn a_web_socket_is_refused_and_counted() {
+    let page = "<title>a</title><script>const s = new WebSocket('ws://' + location.host + '/socket'); \
+        s.onerror = () => { document.title = 'refused' }; s.onopen = () => { document.title = 'open' }</script>";
+    let site = site(move |heard| if heard.target == "/" { html(page) } else { absent() });
+    let home = Home::new();
+    rendered(&home, &site, "always", "frontier.depth = 0");
+    let rows = home.catalogue().rows("SELECT title, problem FROM page WHERE id = 1");
+    assert_eq!(rows[0][0], "refused", "{rows:?}");
+    assert!(rows[0][1].contains("1 because they are WebSockets"), "{rows:?}");
+    assert!(site.heard().iter().all(|heard| heard.target != "/socket"));
 }

@@ -38,7 +38,7 @@ impl Wrong {
 impl Settings {
     /// The first invalid setting, if any.
     pub fn examine(&self) -> Result<(), Wrong> {
-        let sections: [fn(&Self) -> Vec<Wrong>; 11] = [
+        let sections: [fn(&Self) -> Vec<Wrong>; 12] = [
             seeds,
             EngineSettings::examine,
             |settings| scope(&settings.scope),

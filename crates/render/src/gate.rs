@@ -23,15 +23,17 @@ pub enum PartRefusal {
     BackingOff,
     /// The page has asked for too much already.
     Budget,
-    /// A method that may change something, or a connection that is no request.
+    /// A method that may change something.
     Method,
+    /// A connection that is to become another one.
+    Socket,
     /// The address guard forbids the address.
     Guard,
 }
 
 impl PartRefusal {
     /// Every reason.
-    pub const ALL: [Self; 5] = [Self::Robots, Self::BackingOff, Self::Budget, Self::Method, Self::Guard];
+    pub const ALL: [Self; 6] = [Self::Robots, Self::BackingOff, Self::Budget, Self::Method, Self::Socket, Self::Guard];
 
     /// In words, after a number.
     pub const fn words(self) -> &'static str {
@@ -40,6 +42,7 @@ impl PartRefusal {
             Self::BackingOff => "because their host wants to be left alone",
             Self::Budget => "beyond the page's budget",
             Self::Method => "by their method",
+            Self::Socket => "because they are WebSockets",
             Self::Guard => "by the address guard",
         }
     }

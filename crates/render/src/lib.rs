@@ -24,6 +24,6 @@ pub use config::RenderConfig;
 pub use error::RenderError;
 pub use find::find_browser;
 pub use gate::{PartGate, PartRefusal};
-pub use page::{DrawnPage, PageJob, Rendering, UsedLink};
+pub use page::{DrawnPage, PageJob, Rendering, SeenResource, UsedLink};
 pub use proxy::{FetchedPart, PartCounts};
 pub use renderer::Renderer;

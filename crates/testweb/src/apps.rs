@@ -29,14 +29,21 @@ impl WebApp {
 
     /// Media type and body for a path with its query; `None` if there is nothing.
     pub fn answer(self, target: &str) -> Option<(&'static str, String)> {
+        self.answer_among(APP_ITEMS, target)
+    }
+
+    /// The same of an application with this many items.
+    pub fn answer_among(self, items: u32, target: &str) -> Option<(&'static str, String)> {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         if let Some(name) = path.strip_prefix("/assets/") {
             return self.script(name).map(|text| ("text/javascript", text.to_owned()));
         }
         if let Some(name) = path.strip_prefix("/api/") {
-            return self.data(name, query).map(|text| ("application/json", text));
+            return data(items, name, query).map(|text| ("application/json", text));
         }
-        Self::paths().contains(path).then(|| ("text/html; charset=utf-8", self.shell().to_owned()))
+        let item = path.strip_prefix("/items/").and_then(|number| number.parse().ok());
+        let is_page = matches!(path, "/" | "/about") || item.is_some_and(|number| (1..=items).contains(&number));
+        is_page.then(|| ("text/html; charset=utf-8", self.shell().to_owned()))
     }
 
     /// The paths of its pages.
@@ -93,19 +100,20 @@ impl WebApp {
             _ => None,
         }
     }
+}
 
-    fn data(self, name: &str, query: &str) -> Option<String> {
-        let item = |n: u32| {
-            let next = if n < APP_ITEMS { (n + 1).to_string() } else { "null".to_owned() };
-            let text = format!("What a script has to say about the {n}th thing of this application, at some length.");
-            format!("{{\"id\":{n},\"name\":\"Item number {n}\",\"text\":\"{text}\",\"next\":{next}}}")
-        };
-        if name == "items.json" {
-            let from = query.strip_prefix("from=").and_then(|from| from.parse::<u32>().ok());
-            let shown = from.map_or(1..=APP_ITEMS, |from| from + 1..=APP_ITEMS.min(from + STEP));
-            return Some(format!("[{}]", shown.map(item).collect::<Vec<_>>().join(",")));
-        }
-        let number = name.strip_prefix("items/")?.strip_suffix(".json")?.parse().ok()?;
-        (1..=APP_ITEMS).contains(&number).then(|| item(number))
+/// What a script is told: all items, some of them, or one.
+fn data(items: u32, name: &str, query: &str) -> Option<String> {
+    let item = |n: u32| {
+        let next = if n < items { (n + 1).to_string() } else { "null".to_owned() };
+        let text = format!("What a script has to say about the {n}th thing of this application, at some length.");
+        format!("{{\"id\":{n},\"name\":\"Item number {n}\",\"text\":\"{text}\",\"next\":{next}}}")
+    };
+    if name == "items.json" {
+        let from = query.strip_prefix("from=").and_then(|from| from.parse::<u32>().ok());
+        let shown = from.map_or(1..=items, |from| from + 1..=items.min(from + STEP));
+        return Some(format!("[{}]", shown.map(item).collect::<Vec<_>>().join(",")));
     }
+    let number = name.strip_prefix("items/")?.strip_suffix(".json")?.parse().ok()?;
+    (1..=items).contains(&number).then(|| item(number))
 }

@@ -14,6 +14,7 @@
 //! # Ok::<(), orb_testweb::Error>(())
 //! ```
 
+mod app_site;
 mod apps;
 mod assets;
 mod chance;
@@ -38,6 +39,7 @@ mod vocabulary;
 mod web;
 mod words;
 
+pub use app_site::AppSites;
 pub use apps::{APP_ITEMS, WebApp};
 pub use corners::{MEMBER, MEMBER_ITEMS, MEMBER_WORDS, aliased_titles, decoy_titles};
 pub use dns::Dns;

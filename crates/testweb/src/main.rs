@@ -5,7 +5,7 @@
 //! killed, and prints its counters before it exits.
 
 use clap::{Parser, ValueEnum};
-use orb_testweb::{Dns, Features, GzipMode, Latency, Server, Spec, TlsIdentity, Web};
+use orb_testweb::{AppSites, Dns, Features, GzipMode, Latency, Server, Spec, TlsIdentity, Web};
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -81,6 +81,9 @@ struct Args {
     /// Print the URLs that a crawl from the first host must request, and exit.
     #[arg(long)]
     expect: bool,
+    /// Serve applications with this many items each instead, and a mixed site.
+    #[arg(long, value_name = "ITEMS")]
+    apps: Option<u32>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -129,7 +132,25 @@ impl Args {
     }
 }
 
+/// Serves applications, and says so many requests were made whenever it gets a line.
+fn serve_apps(items: u32) -> Result<(), Box<dyn std::error::Error>> {
+    let sites = AppSites::serve(items)?;
+    let mut out = std::io::stdout();
+    let apps = sites.apps().join("\",\"");
+    writeln!(out, "{{\"apps\":[\"{apps}\"],\"mixed\":\"{}\"}}", sites.mixed())?;
+    out.flush()?;
+    for line in std::io::stdin().lines() {
+        line?;
+        writeln!(out, "{{\"requests\":{}}}", sites.served())?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
 fn serve(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
+    if let Some(items) = args.apps {
+        return serve_apps(items);
+    }
     let web = Web::new(args.spec())?;
     let mut out = std::io::stdout();
     let server = match args.identity()? {

@@ -18,6 +18,7 @@ mod peers;
 mod planned;
 mod polite;
 mod ranked;
+mod rendered;
 mod served;
 mod sessions;
 mod tools;
@@ -50,12 +51,14 @@ const PARTS: &[BenchPart] = &[
     ("sessions", "session ids in links", |_| sessions::measured()),
     ("freshness", "what is gained by visiting pages where it is worth most", freshness::measured),
     ("serve", "screens and API over a million pages, and two hundred viewers", served::measured),
+    ("render", "pages of applications in a browser", rendered::measured),
+    ("upkeep", "five thousand pages in a browser", rendered::upkeep),
     ("growth", "what a page costs with 1, 10 and 50 million known URLs", grown::growth),
     ("restart", "how soon a project of 10 million known URLs resumes", grown::restart),
 ];
 
 /// Parts that take long or gigabytes: run only when named.
-const LONG: &[&str] = &["growth", "restart", "serve"];
+const LONG: &[&str] = &["growth", "render", "restart", "serve", "upkeep"];
 
 /// The result of a part: Markdown tables, and whether the targets are met.
 #[derive(Default)]

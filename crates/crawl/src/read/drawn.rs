@@ -11,8 +11,13 @@ use crate::render::{DrawnExtras, RenderGain};
 use bytes::Bytes;
 use hashbrown::HashSet;
 use orb_page::{Body, Document, Flag, Lease, Link, LinkKind, Moment, PageKind, Problem, Response, ResponseKind, Visit};
+use orb_render::SeenResource;
 use orb_store::{Encoded, Exchange, RecordedAs, StoreError, VIEW};
 use orb_urls::surt::cdx_key;
+use serde_json::{Map, Value, json};
+
+/// What stands before a page's URL in the name of the record that says what the page was made of.
+const PAGE_FACTS: &str = "urn:pageinfo:";
 
 impl ResponseReader {
     /// Packs what a rendered page has loaded.
@@ -46,14 +51,16 @@ impl ResponseReader {
         add_links(document, used.collect());
     }
 
-    /// The archive records of a response; the last one answers for the visit.
+    /// The archive records of a response: the last one answers for the visit, apart from additions
+    /// behind it.
     pub(super) fn records(
         &mut self,
-        url: &str,
+        lease: &Lease,
         at: Moment,
         response: &Response,
         (digest, drawn): (Option<[u8; 32]>, Option<&DrawnExtras>),
     ) -> Result<Vec<Encoded>, StoreError> {
+        let url = lease.url.as_str();
         let ResponseKind::Rendered { original } = &response.kind else {
             return Ok(self.encode(url, at, response, (digest, None))?.into_iter().collect());
         };
@@ -73,18 +80,39 @@ impl ResponseReader {
             revisit: None,
         };
         let made = self.encoder.as_mut().map(|encoder| encoder.exchange(&made)).transpose()?;
-        let picture = drawn.and_then(|drawn| drawn.screenshot.as_ref());
-        let picture = picture.map(|picture| self.picture(url, at, picture)).transpose()?.flatten();
-        Ok(std::iter::once(answer).chain(made).chain(picture).collect())
+        let mut records: Vec<Encoded> = std::iter::once(answer).chain(made).collect();
+        if let Some(drawn) = drawn {
+            // The picture stands directly behind the document, where it is looked for.
+            let picture = drawn.screenshot.clone().map(|picture| (VIEW, "image/jpeg", picture));
+            let facts = (PAGE_FACTS, "application/json", page_facts(lease, at, drawn));
+            for (name, mime, bytes) in picture.into_iter().chain([facts]) {
+                records.extend(self.addition(&format!("{name}{url}"), at, (mime, bytes))?);
+            }
+        }
+        Ok(records)
     }
 
-    fn picture(&mut self, url: &str, at: Moment, picture: &Bytes) -> Result<Option<Encoded>, StoreError> {
-        let url = format!("{VIEW}{url}");
-        let Ok(response) = Response::resource(200, "image/jpeg", Body::Memory(picture.clone()), "rendered") else {
-            return Ok(None);
-        };
-        Ok(self.encode(&url, at, &response, (None, None))?.map(Encoded::as_addition))
+    /// A record that says more about the page before it.
+    fn addition(&mut self, url: &str, at: Moment, (mime, bytes): (&str, Bytes)) -> Result<Option<Encoded>, StoreError> {
+        let Ok(response) = Response::resource(200, mime, Body::Memory(bytes), "rendered") else { return Ok(None) };
+        Ok(self.encode(url, at, &response, (None, None))?.map(Encoded::as_addition))
     }
+}
+
+/// What a page was made of, as Browsertrix writes it down and replay tools read it.
+fn page_facts(lease: &Lease, at: Moment, drawn: &DrawnExtras) -> Bytes {
+    let resource = |seen: &SeenResource| {
+        (seen.url.clone(), json!({ "status": seen.status, "mime": seen.mime, "type": seen.kind }))
+    };
+    let urls: Map<String, Value> = drawn.resources.iter().map(resource).collect();
+    let facts = json!({
+        "pageid": lease.page.0.to_string(),
+        "url": lease.url,
+        "ts": at.to_string(),
+        "urls": urls,
+        "counts": { "jsErrors": drawn.script_errors },
+    });
+    facts.to_string().into()
 }
 
 /// Says of a visit that the browser failed, if it did, and what was odd.

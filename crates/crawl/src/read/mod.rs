@@ -246,7 +246,7 @@ impl ResponseReader {
         }
         visit.mime = Some(mime).filter(|_| !opened.bytes.is_empty()).or(header_mime);
         let payload = visit.digest.filter(|_| shares_payload(response));
-        let records = self.records(&lease.url, visit.at, response, (payload, drawn)).unwrap_or_else(|error| {
+        let records = self.records(lease, visit.at, response, (payload, drawn)).unwrap_or_else(|error| {
             problems.push(Problem::new("not-archived", error.to_string()));
             Vec::new()
         });

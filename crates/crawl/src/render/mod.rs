@@ -22,7 +22,9 @@ use orb_fetch::Fetchers;
 use orb_frontier::Target;
 use orb_page::{Lease, Outcome, Problem, Purpose, Response, ResponseKind};
 use orb_project::{PartRobots, RenderWhen, Settings};
-use orb_render::{DrawnPage, FetchedPart, PageJob, RenderConfig, RenderError, Renderer, Rendering, UsedLink};
+use orb_render::{
+    DrawnPage, FetchedPart, PageJob, RenderConfig, RenderError, Renderer, Rendering, SeenResource, UsedLink,
+};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,6 +52,10 @@ pub(crate) struct DrawnExtras {
     pub failed: Option<String>,
     /// A picture of it.
     pub screenshot: Option<Bytes>,
+    /// What the page was made of, whether it was fetched for this page or another.
+    pub resources: Vec<SeenResource>,
+    /// Errors that its scripts did not catch.
+    pub script_errors: u64,
     /// Where to report what rendering has gained, and for which area.
     pub learning: Option<(Arc<RenderAreas>, u64)>,
 }
@@ -199,8 +205,8 @@ impl RenderDesk {
         door.frontier().parts_fetched(lease.host, gate.asked_own(), clock.now());
         let extras = DrawnExtras { parts, problems, ..DrawnExtras::default() };
         match drawn {
-            Ok(DrawnPage { html, links, screenshot }) => {
-                (response.rendered(html), DrawnExtras { links, screenshot, ..extras })
+            Ok(DrawnPage { html, links, screenshot, resources, script_errors }) => {
+                (response.rendered(html), DrawnExtras { links, screenshot, resources, script_errors, ..extras })
             }
             Err(error) => (response, DrawnExtras { failed: Some(told(&error)), ..extras }),
         }

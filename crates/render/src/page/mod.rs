@@ -45,6 +45,23 @@ pub struct DrawnPage {
     pub links: Vec<UsedLink>,
     /// A picture of it.
     pub screenshot: Option<Bytes>,
+    /// What it was made of.
+    pub resources: Vec<SeenResource>,
+    /// Errors that its scripts did not catch.
+    pub script_errors: u64,
+}
+
+/// Something that a page was made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenResource {
+    /// Its URL.
+    pub url: String,
+    /// How it was answered; 0 if it was not.
+    pub status: u16,
+    /// Its media type.
+    pub mime: Option<String>,
+    /// What the page wanted it for, as the browser calls it: `script`, `stylesheet`, `fetch`.
+    pub kind: String,
 }
 
 /// An address that a page used while it was rendered.

@@ -8,7 +8,7 @@ use super::UsedLink;
 use crate::browser::{CdpEvent, CdpSession};
 use orb_page::{LinkKind, Problem};
 use serde_json::{Value, json};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc};
@@ -38,6 +38,8 @@ pub(super) struct PageNotes {
 #[derive(Default)]
 struct Noted {
     links: Vec<UsedLink>,
+    /// What the page wanted the URLs for that it asked for.
+    kinds: HashMap<String, String>,
     dialogs: u32,
     windows: u32,
     downloads: u32,
@@ -102,6 +104,18 @@ impl PageNotes {
         std::mem::take(&mut self.noted().links)
     }
 
+    /// What the page wanted the URLs for that it asked for, once.
+    pub(super) fn take_kinds(&self) -> HashMap<String, String> {
+        std::mem::take(&mut self.noted().kinds)
+    }
+
+    fn wants(&self, url: &str, kind: &str) {
+        let mut noted = self.noted();
+        if noted.kinds.len() < LINKS && url.starts_with("http") {
+            noted.kinds.entry(url.to_owned()).or_insert_with(|| kind.to_ascii_lowercase());
+        }
+    }
+
     /// What was odd.
     pub(super) fn problems(&self) -> Vec<Problem> {
         let noted = self.noted();
@@ -147,8 +161,9 @@ impl PageListener {
             "Fetch.requestPaused" => self.navigates(params),
             "Network.requestWillBeSent" => {
                 let kind = text("type");
+                let url = params.pointer("/request/url").and_then(Value::as_str).unwrap_or_default();
+                self.notes.wants(url, kind);
                 if matches!(kind, "XHR" | "Fetch" | "EventSource") {
-                    let url = params.pointer("/request/url").and_then(Value::as_str).unwrap_or_default();
                     self.notes.link(url, LinkKind::ScriptText);
                 }
                 if AWAITED.contains(&kind) {

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use orb_fetch::{Fetchers, HttpRequest, Method, Validators, Watch};
 use orb_page::{FailureKind, Headers, Outcome, RequestBody, Response};
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -111,7 +111,12 @@ struct TrafficState {
     bytes: u64,
     parts: Vec<FetchedPart>,
     counts: PartCounts,
+    /// How each URL was answered: status and media type.
+    answers: PartAnswers,
 }
+
+/// How URLs were answered: status, 0 if there was none, and media type.
+type PartAnswers = BTreeMap<String, (u16, Option<String>)>;
 
 /// A request that is open.
 struct OpenRequest<'a>(&'a PageTraffic);
@@ -155,8 +160,8 @@ impl PageTraffic {
     ) -> Self {
         let page = ProxyReply { status: job.status, headers: job.headers.clone(), body: job.body.clone() };
         let (asked, bytes) = (0, 0);
-        let (parts, counts) = (Vec::new(), PartCounts::default());
-        let state = TrafficState { open: 0, changed: Instant::now(), asked, bytes, parts, counts };
+        let (parts, counts, answers) = (Vec::new(), PartCounts::default(), PartAnswers::new());
+        let state = TrafficState { open: 0, changed: Instant::now(), asked, bytes, parts, counts, answers };
         Self {
             page: Mutex::new(Some(page)),
             url: job.url.clone(),
@@ -192,6 +197,15 @@ impl PageTraffic {
         (std::mem::take(&mut state.parts), std::mem::take(&mut state.counts))
     }
 
+    /// How each URL was answered, once; what was refused is not among them.
+    pub(crate) fn take_answers(&self) -> PartAnswers {
+        std::mem::take(&mut self.state().answers)
+    }
+
+    fn note_answer(&self, url: &Url, status: u16, headers: &Headers) {
+        self.state().answers.insert(url.as_str().to_owned(), (status, headers.mime()));
+    }
+
     fn state(&self) -> MutexGuard<'_, TrafficState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -203,7 +217,7 @@ impl PageTraffic {
             return Some(page);
         }
         let method = match asked.method.as_str() {
-            _ if asked.upgrades => return Some(self.refuse(PartRefusal::Method)),
+            _ if asked.upgrades => return Some(self.refuse(PartRefusal::Socket)),
             "GET" => Method::Get,
             "HEAD" => Method::Head,
             "POST" => Method::Post,
@@ -223,6 +237,7 @@ impl PageTraffic {
         let _turn = turn.lock().await;
         if let Some(part) = self.cache.get(&key) {
             self.state().counts.cached += 1;
+            self.note_answer(&asked.url, part.status, &part.headers);
             return Some(ProxyReply { status: part.status, headers: part.headers, body: part.body });
         }
         let reply = self.fetch(&asked, method).await?;
@@ -244,7 +259,9 @@ impl PageTraffic {
             return None;
         }
         self.begun.store(true, Ordering::Relaxed);
-        page.take()
+        let page = page.take()?;
+        self.note_answer(&self.url, page.status, &page.headers);
+        Some(page)
     }
 
     fn affords_another(&self) -> bool {
@@ -290,6 +307,10 @@ impl PageTraffic {
     }
 
     fn keep(&self, asked: &ProxyRequest, outcome: Outcome) {
+        match &outcome.result {
+            Ok(response) => self.note_answer(&asked.url, response.status, &response.headers),
+            Err(_) => self.note_answer(&asked.url, 0, &Headers::default()),
+        }
         let mut state = self.state();
         match &outcome.result {
             Ok(response) => {
