@@ -17,6 +17,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("store", &[]),
     ("frontier", &["store"]),
     ("fetch", &[]),
+    // Every request of the browser goes out through our own fetchers.
+    ("render", &["fetch"]),
     ("extract", &[]),
     ("track", &[]),
     ("graph", &[]),
@@ -30,7 +32,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     // `frontier` for its reading of robots.txt alone.
     ("answers", &["aside", "project", "frontier", "fetch", "extract", "track", "store", "graph", "index"]),
     // `answers` because a crawl reads archived pages, too: to compare, to index, to hand them on.
-    ("crawl", &["aside", "answers", "project", "frontier", "fetch", "extract", "track", "store", "graph", "index"]),
+    (
+        "crawl",
+        &["aside", "answers", "project", "frontier", "fetch", "render", "extract", "track", "store", "graph", "index"],
+    ),
     ("serve", &["answers", "project", "crawl"]),
     // A face: it opens no store, asks no graph and no index, and extracts, compares and fetches
     // nothing itself.
@@ -43,14 +48,14 @@ const ARROWS: &[(&str, &[&str])] = &[
 const ALONE: &[(&str, &[&str])] = &[
     ("rusqlite", &["store"]),
     ("fjall", &["store"]),
-    ("hyper", &["fetch", "serve"]),
+    ("hyper", &["fetch", "render", "serve"]),
     ("axum", &["serve"]),
     ("askama", &["serve"]),
-    ("tokio-rustls", &["fetch", "serve", "testweb"]),
+    ("tokio-rustls", &["fetch", "render", "serve", "testweb"]),
     ("h2", &["fetch", "testweb"]),
-    ("rustls", &["fetch", "testweb"]),
+    ("rustls", &["fetch", "render", "testweb"]),
     ("hickory-resolver", &["fetch"]),
-    ("tokio", &["fetch", "crawl", "serve", "testweb", "cli"]),
+    ("tokio", &["fetch", "render", "crawl", "serve", "testweb", "cli"]),
     ("tantivy", &["index"]),
     ("webgraph", &["graph"]),
     ("anyhow", &["cli"]),

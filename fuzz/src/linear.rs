@@ -43,6 +43,7 @@ const READERS: &[fn(&str)] = &[
             &[text, "http://x/a?b=90ab44d1f7de"],
         )));
     },
+    |text| _ = black_box(orb_extract::shell_signs(text.as_bytes())),
     |text| drop(black_box(session_site().renew(text, "http://x/"))),
     |text| drop(black_box(session_site().redirected("http://x/", text))),
     |text| drop(black_box(session_site().observe("http://x/", &text.split('\n').collect::<Vec<_>>()))),

@@ -186,6 +186,11 @@ impl Replay {
         replay
     }
 
+    /// Where it serves.
+    pub(crate) fn base(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
     /// The archived page closest to this time; `modifier` is pywb's, such as `id_`.
     pub(crate) fn get(&self, time: &str, modifier: &str, url: &str) -> Replayed {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
@@ -271,7 +276,7 @@ pub(crate) fn assistant(calls: &Path, how: &[&str]) -> Value {
     serde_json::from_str(&ask("python", args)).unwrap()
 }
 
-/// What Debian's browser sees: `what` is `walk` or `story`, `job` says where to look.
+/// What Debian's browser sees: `what` is `walk`, `story` or `replay`, `job` says where to look.
 pub(crate) fn browser(what: &str, job: &Value, beside: &Path) -> Value {
     let mut job = job.clone();
     job["chromium"] = "/usr/bin/chromium".into();

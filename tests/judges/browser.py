@@ -2,9 +2,11 @@
 
 browser.py walk JOB    opens every page of a job in every theme and width, and asks axe about it
 browser.py story JOB   goes from the first account to a schedule, with script, without, or by keyboard
+browser.py replay JOB  opens one page of an archive, scripts and all, and waits for a text
 
 JOB is a JSON file: {"base", "account": [name, password], "paths", "views": [[theme, width], ...], "shots"}
-for a walk, {"base", "first", "site", "how": "script" | "plain" | "keyboard"} for a story.
+for a walk, {"base", "first", "site", "how": "script" | "plain" | "keyboard"} for a story, {"base", "path",
+"text"} for a replay.
 """
 import json
 import re
@@ -219,10 +221,19 @@ def story(browser, job):
     return {"told": told, **watch.take()}
 
 
+def replay(chromium, job):
+    page = chromium.new_context().new_page()
+    watch = Watch(page, job["base"])
+    page.goto(job["base"] + job["path"])
+    page.get_by_text(job["text"], exact=True).first.wait_for()
+    links = page.locator("a[href]").evaluate_all("all => all.map((link) => link.textContent)")
+    return {"title": page.title(), "links": links, **watch.take()}
+
+
 if __name__ == "__main__":
     with open(sys.argv[2], encoding="utf-8") as file:
         wanted = json.load(file)
     with sync_playwright() as tools:
         chromium = tools.chromium.launch(executable_path=wanted["chromium"], args=ALONE)
-        print(json.dumps({"walk": walk, "story": story}[sys.argv[1]](chromium, wanted)))
+        print(json.dumps({"walk": walk, "story": story, "replay": replay}[sys.argv[1]](chromium, wanted)))
         chromium.close()

@@ -28,6 +28,11 @@ pub(crate) const FOR_TESTS: &[Package] = &[
         Probe::Runs("python3", &["-c", "import ensurepip"]),
     ),
     ("chromium", "draws the drawings that tests/pictures.rs looks at", Probe::Runs("chromium", &["--version"])),
+    (
+        "chromium-headless-shell",
+        "renders the pages of tests/render",
+        Probe::File("/usr/lib/chromium/chromium-headless-shell"),
+    ),
     ("util-linux", "taskset pins the crawls of tests/pace.rs to one core", Probe::Runs("taskset", &["--version"])),
     ("wget", "the independent crawler that tests/real_site.rs compares with", Probe::Runs("wget", &["--version"])),
     ("python3-doc", "a real site for tests/real_site.rs", Probe::File("/usr/share/doc/python3-doc/html/index.html")),

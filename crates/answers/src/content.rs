@@ -137,6 +137,11 @@ impl ArchivedVersion {
         Ok(Box::new(Cursor::new(uncoded(&self.url, coded.into(), &codings)?)))
     }
 
+    /// The picture that was taken when it was rendered, with its media type.
+    pub fn picture(&self) -> Result<Option<(String, Bytes)>> {
+        Ok(self.archive.picture(&self.place)?)
+    }
+
     /// The whole exchange.
     pub(crate) fn exchange(&self) -> Result<StoredExchange> {
         Ok(self.archive.exchange(&self.place)?)

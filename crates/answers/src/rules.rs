@@ -4,7 +4,7 @@
 //! of the settings and those that the collection knows, with what they redirect to.
 
 use crate::{AnswerError, Collection, Result};
-use orb_project::{Settings, number};
+use orb_project::{SeedText, Settings, number};
 use orb_urls::{Address, Canonicaliser, Judgement, OutOfScope, Scope};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -109,7 +109,7 @@ pub fn queue_loss(collection: &Collection, settings: &Settings, most: usize) -> 
 /// The scope of these settings, and one of its seeds.
 fn scope(collection: Option<&Collection>, settings: &Settings) -> Result<(Scope, Option<Address>)> {
     let canonical = Canonicaliser::new(settings.urls);
-    let given = settings.seeds.iter().filter(|seed| !seed.starts_with('@'));
+    let given = settings.seeds.iter().filter(|seed| matches!(SeedText::of(seed), SeedText::Url(_)));
     let mut seeds: Vec<Address> = given.filter_map(|seed| canonical.parse_seed(seed).ok()).collect();
     if let Some(collection) = collection {
         let known = collection.catalogue().seed_urls()?;

@@ -30,6 +30,9 @@ pub struct ShownPage {
     pub links: Vec<LinkRow>,
     /// Its images.
     pub images: Vec<ImageRow>,
+    /// The size in bytes of the picture that was taken when it was last rendered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub screenshot: Option<u64>,
 }
 
 /// What is known about the page with this URL, with at most this many of its links.
@@ -41,10 +44,14 @@ pub fn show(collection: &Collection, url: &str, links: u64) -> Result<ShownPage>
         Some(id) => reader.page(PageId(id))?.map(|p| p.url),
         None => None,
     };
+    let visits = reader.visits(id)?;
+    let place = visits.first().and_then(VisitRow::warc).filter(|_| visits.iter().any(|visit| visit.status.is_some()));
+    let picture = place.and_then(|place| collection.archive().picture(&place).ok().flatten());
     Ok(ShownPage {
         discovered_from_url,
         alias: reader.alias(id)?,
-        visits: reader.visits(id)?,
+        screenshot: picture.map(|(_, bytes)| bytes.len() as u64),
+        visits,
         // Commands that need the graph report a missing or damaged one.
         ranks: collection.ranks().ok().flatten().and_then(|ranks| ranks.of(id).ok().flatten()),
         anchors: anchors_at_hand(collection, id, TEXTS)?,

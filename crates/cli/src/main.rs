@@ -83,6 +83,7 @@ fn run(cli: &Cli) -> Result<(), CommandFailure> {
         Command::Serve(a) => command::serve::run(common, a),
         Command::Mcp => command::mcp::run(common),
         Command::Demo(a) => command::demo::run(common, a),
+        Command::Browser(a) => command::browser::run(a),
         Command::ReadAside(a) => command::read_aside::run(a),
     }
 }

@@ -21,6 +21,9 @@ pub enum CrawlError {
     /// The fetcher cannot be set up.
     #[error(transparent)]
     Fetch(#[from] FetchError),
+    /// Pages cannot be rendered.
+    #[error(transparent)]
+    Render(#[from] orb_render::RenderError),
     /// A settings file cannot be read.
     #[error(transparent)]
     Settings(#[from] orb_project::SettingsError),

@@ -4,6 +4,7 @@
 //! looks up their secrets, takes the project and saves what is to be kept; running it crawls. A
 //! request that is refused because of its settings leaves no new project behind.
 
+use crate::render::BrowserProgram;
 use crate::track::RevisitSelection;
 use crate::{Crawl, CrawlError, Progress, Stop, Summary, open_project};
 use orb_page::RunKind;
@@ -57,6 +58,7 @@ impl CrawlRequest {
         sensible(found.as_ref(), &self.settings)?;
         let file = self.file.take().unwrap_or_else(|| home.path().join(&self.name).join("project.toml"));
         self.settings.reveal(variable).map_err(|wrong| placed(&file, wrong))?;
+        let browser = BrowserProgram::of(&self.settings, variable)?;
         let is_new = found.is_none() && !home.path().join(&self.name).exists();
         let project = open_project(&home.project(&self.name)?, &self.settings)?;
         if let Some((file, what)) = project.start().archive.damaged.first().filter(|_| !self.despite_damage) {
@@ -73,6 +75,7 @@ impl CrawlRequest {
             stop: Stop::new(),
             progress: Arc::new(Progress::default()),
             protocols: orb_fetch::PROTOCOLS,
+            browser,
         };
         Ok(OpenedCrawl { home, crawl, name: self.name, file, is_new })
     }
@@ -123,7 +126,8 @@ impl OpenedCrawl<'_> {
 
 /// Whether a crawl was refused because of its settings, before the first request.
 fn is_refused(error: &CrawlError) -> bool {
-    matches!(error, CrawlError::Scope(_) | CrawlError::Fetch(_) | CrawlError::Settings(_) | CrawlError::Setting(_))
+    use CrawlError::{Fetch, Render, Scope, Setting, Settings};
+    matches!(error, Scope(_) | Fetch(_) | Settings(_) | Setting(_) | Render(_))
 }
 
 /// An error with its position in the file.

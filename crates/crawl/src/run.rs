@@ -20,6 +20,7 @@ use crate::live::{LiveParts, LiveSettings};
 use crate::read::desk::{ReadingDesk, spawn_readers};
 use crate::read::sessions::{MAX_HOSTS, Sessions};
 use crate::record::Recorder;
+use crate::render::{BrowserProgram, RenderDesk};
 use crate::scope::SharedScope;
 use crate::shared::{SharedState, Stop};
 use crate::steps::{Later, Roots, areas, walk};
@@ -69,6 +70,8 @@ pub struct Crawl {
     pub progress: Arc<Progress>,
     /// What can be fetched; [`orb_fetch::PROTOCOLS`] unless the program brings its own.
     pub protocols: &'static [Protocol],
+    /// The browser, if pages are rendered.
+    pub browser: Option<BrowserProgram>,
 }
 
 /// The current run: a new one, or a resumed one.
@@ -102,6 +105,8 @@ struct RunSetup<'a> {
     /// Where the steps of the project have led to.
     roots: &'a [Roots],
     way_out: &'a WayOut,
+    /// Who renders pages, if anybody does.
+    render: Option<&'a Arc<RenderDesk>>,
     live: &'a Arc<LiveSettings>,
     dir: &'a ProjectDir,
 }
@@ -120,6 +125,7 @@ struct Crew {
 impl Crawl {
     /// Crawls until everything in scope is visited, a budget is exhausted or the user asks to stop.
     pub fn run(mut self) -> Result<Summary, CrawlError> {
+        self.settings = self.settings.with_ways();
         if self.kind == RunKind::Crawl
             && let Some(summary) = self.nothing_left()?
         {
@@ -140,7 +146,8 @@ impl Crawl {
             config = config.tracking(ArchiveReader::open(self.project.dir()), noises)?;
         }
         let way_out = WayOut::open(&config, self.protocols, &self.progress)?;
-        let by = (&config, &way_out);
+        let render = open_desk(self.browser.take(), &self.settings, &dir, &way_out)?;
+        let by = (&config, &way_out, render.as_ref());
         let roots = walk(&mut self.project, &self.settings, by, (run.id, &run.counters), &self.stop)?;
         let clock = SteadyClock::start();
         let resumed = run.settings_before.is_some() || !self.settings.steps.is_empty();
@@ -161,12 +168,13 @@ impl Crawl {
             chronicle: &chronicle,
             roots: &roots,
             way_out: &way_out,
+            render: render.as_ref(),
             live: &live,
             dir: &dir,
         };
 
         let (mut project, mut counters, state) = pass(self.project, &self.seeds, scene, &run, &wanted)?;
-        drop(way_out);
+        close_desk(render, way_out)?;
         if state != RunState::Stopped {
             patiently(&shared, || Ok(intake::learn(&project, run.id)?))?;
         }
@@ -212,6 +220,28 @@ impl Crawl {
         let name = self.project.dir().name.clone();
         Ok((!open).then(|| Summary::new(name, last.id, last.kind, RunState::Done, counters)))
     }
+}
+
+/// Who renders pages, with the browser started if every page needs it.
+fn open_desk(
+    browser: Option<BrowserProgram>,
+    settings: &Settings,
+    scratch: &std::path::Path,
+    way_out: &WayOut,
+) -> Result<Option<Arc<RenderDesk>>, CrawlError> {
+    let Some(browser) = browser else { return Ok(None) };
+    let desk = RenderDesk::open(browser, settings, scratch, way_out.fetchers())?;
+    way_out.block_on(desk.warm_up())??;
+    Ok(Some(Arc::new(desk)))
+}
+
+/// Ends the browser and gives up the line.
+fn close_desk(render: Option<Arc<RenderDesk>>, way_out: WayOut) -> Result<(), CrawlError> {
+    if let Some(desk) = render {
+        way_out.block_on(desk.close())?;
+    }
+    drop(way_out);
+    Ok(())
 }
 
 /// What a run visits besides what it finds.
@@ -404,6 +434,7 @@ fn start(
         sessions: Arc::clone(&config.read.sessions),
         clock,
         fetchers: scene.way_out.fetchers(),
+        render: scene.render.map(Arc::clone),
         readers: to_readers,
         recorder: to_recorder,
         active: AtomicUsize::new(0),

@@ -180,6 +180,11 @@ impl Pipeline {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
+    /// So many bytes came along with a page.
+    pub(crate) fn carry(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     /// Its bytes are with the recorder.
     fn take(&self, bytes: u64) {
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);

@@ -44,6 +44,7 @@ mod prose;
 mod rtf;
 mod script;
 mod select;
+mod shell;
 mod simhash;
 mod sitemap;
 mod sniff;
@@ -65,6 +66,7 @@ pub use markdown::{MarkdownRequest, markdown};
 pub use parts::{PagePart, parts};
 pub use pick::{Picked, Picker};
 pub use select::{Selected, WantedPart, check_selector, select};
+pub use shell::{ShellSigns, shell_signs};
 pub use simhash::{distance, simhash};
 pub use sniff::sniff;
 

@@ -17,6 +17,7 @@ mod config;
 mod frontier;
 mod intake;
 mod order;
+mod parts;
 mod politeness;
 mod reads;
 mod recent;

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 /// One response, with the bytes exactly as received.
 #[derive(Debug)]
@@ -55,6 +56,11 @@ pub enum ResponseKind {
         /// What was said to get it, where an archive keeps that.
         conversation: Option<Conversation>,
     },
+    /// What a browser has made of an HTTP message: its body is the document as HTML.
+    Rendered {
+        /// The message.
+        original: Arc<Response>,
+    },
 }
 
 /// What two machines said to each other besides the document, passwords redacted.
@@ -83,11 +89,46 @@ impl Response {
         })
     }
 
+    /// What a browser has made of this response.
+    pub fn rendered(self, html: String) -> Self {
+        let about_bytes = ["content-type", "content-encoding", "content-length", "transfer-encoding"];
+        // What scripts make of a page changes without the server's knowing.
+        let about_version = ["etag", "last-modified"];
+        let is_about =
+            |name: &[u8]| about_bytes.iter().chain(&about_version).any(|n| name.eq_ignore_ascii_case(n.as_bytes()));
+        let mut headers: Headers = self.headers.iter().filter(|(name, _)| !is_about(name)).collect();
+        headers.push(b"Content-Type", Self::RENDERED.as_bytes());
+        let body = Bytes::from(html);
+        Self {
+            status: self.status,
+            headers,
+            wire: Body::Memory(body.clone()),
+            body: Body::Memory(body),
+            truncated: None,
+            excess: false,
+            challenged: false,
+            peer: self.peer,
+            protocol: self.protocol,
+            kind: ResponseKind::Rendered { original: Arc::new(self) },
+        }
+    }
+
+    /// The media type of a rendered page.
+    pub const RENDERED: &'static str = "text/html; charset=utf-8";
+
+    /// The response as it came over the wire.
+    pub fn original(&self) -> &Self {
+        match &self.kind {
+            ResponseKind::Rendered { original } => original,
+            _ => self,
+        }
+    }
+
     /// The status line and header fields as received; empty for a resource.
     pub fn head(&self) -> &[u8] {
         match &self.kind {
             ResponseKind::Http { head, .. } => head,
-            ResponseKind::Resource { .. } => &[],
+            ResponseKind::Resource { .. } | ResponseKind::Rendered { .. } => &[],
         }
     }
 
@@ -95,7 +136,7 @@ impl Response {
     pub fn request_head(&self) -> &[u8] {
         match &self.kind {
             ResponseKind::Http { request_head, .. } => request_head,
-            ResponseKind::Resource { .. } => &[],
+            ResponseKind::Resource { .. } | ResponseKind::Rendered { .. } => &[],
         }
     }
 }

@@ -3,7 +3,7 @@
 //! People name a project by what they have at hand: URLs to start from, files with URLs, a project
 //! file, or the name of a project that is there.
 
-use crate::{ProjectError, Settings};
+use crate::{ProjectError, SeedText, Settings};
 use orb_store::Home;
 use orb_urls::{Address, Canonicaliser};
 use std::collections::HashSet;
@@ -49,7 +49,9 @@ impl AskedProject {
         let mut seeds = addresses(&canonical, &urls)?;
         let name = match name {
             Some(name) => name,
-            None => seeds.first().map(name_of).unwrap_or_default(),
+            None => {
+                seeds.first().map(name_of).or_else(|| urls.iter().find_map(|seed| way_name(seed))).unwrap_or_default()
+            }
         };
         if let Ok(project) = home.find(&name)
             && !known
@@ -63,7 +65,7 @@ impl AskedProject {
         seeds.extend(more);
         settings.seeds.extend(urls.into_iter().filter(|url| !listed.contains(url)));
         settings.name = Some(name.clone());
-        if seeds.is_empty() && settings.steps.is_empty() {
+        if seeds.is_empty() && !leads_anywhere(&settings) {
             return Err(ProjectError::Malformed(format!("project {name} has no seeds; give a URL")));
         }
         Ok(Self { name, settings, seeds, file })
@@ -77,7 +79,7 @@ impl AskedProject {
         };
         let settings = Settings::kept(&project)?.ok_or_else(|| refused("settings", "writes them"))?;
         let seeds = addresses(&Canonicaliser::new(settings.urls), &settings.seeds)?;
-        if seeds.is_empty() && settings.steps.is_empty() {
+        if seeds.is_empty() && !leads_anywhere(&settings) {
             return Err(refused("seeds", "gives it some"));
         }
         Ok(Self { name: name.to_owned(), settings, seeds, file: None })
@@ -89,6 +91,20 @@ fn name_of(seed: &Address) -> String {
     let port = seed.unusual_port().map(|p| format!("-{p}")).unwrap_or_default();
     let name = format!("{}{port}", seed.host()).replace(':', "-");
     name.trim_start_matches(['-', '.']).chars().take(64).collect()
+}
+
+/// Whether a project without an address to start from has another way to its pages.
+fn leads_anywhere(settings: &Settings) -> bool {
+    !settings.steps.is_empty() || settings.seeds.iter().any(|seed| SeedText::of(seed).is_way())
+}
+
+/// The default name of a project that starts from a phrase or a directory.
+fn way_name(seed: &str) -> Option<String> {
+    let (SeedText::Phrase(words) | SeedText::FollowOnly(words, _)) = SeedText::of(seed) else { return None };
+    let words = words.split_once("://").map_or(words, |(_, rest)| rest).to_lowercase();
+    let plain = words.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let name: String = plain.collect::<Vec<_>>().join("-").chars().take(64).collect();
+    (!name.is_empty()).then_some(name)
 }
 
 fn stem(file: &str) -> Option<String> {
@@ -109,9 +125,14 @@ fn addresses(canonical: &Canonicaliser, given: &[String]) -> Result<Vec<Address>
         Ok::<(), ProjectError>(())
     };
     for seed in given {
-        let Some(file) = seed.strip_prefix('@') else {
-            add(seed, "")?;
-            continue;
+        let file = match SeedText::of(seed) {
+            SeedText::Url(url) => {
+                add(url, "")?;
+                continue;
+            }
+            // Passed through by steps of its own.
+            SeedText::Phrase(_) | SeedText::FollowOnly(..) => continue,
+            SeedText::File(file) => file,
         };
         let text = std::fs::read_to_string(file).map_err(ProjectError::io("read the seeds in", Path::new(file)))?;
         for (number, line) in text.lines().enumerate() {

@@ -7,6 +7,7 @@
 
 use crate::settings::Settings;
 use crate::steps;
+use crate::ways::{EngineSettings, SeedText};
 use orb_fetch::{Proxy, Resolve};
 use orb_urls::scope::ScopeRule;
 use orb_urls::{Canonicaliser, Scope, ScopeSpec};
@@ -37,8 +38,9 @@ impl Wrong {
 impl Settings {
     /// The first invalid setting, if any.
     pub fn examine(&self) -> Result<(), Wrong> {
-        let sections: [fn(&Self) -> Vec<Wrong>; 10] = [
+        let sections: [fn(&Self) -> Vec<Wrong>; 12] = [
             seeds,
+            EngineSettings::examine,
             |settings| scope(&settings.scope),
             fetch,
             |settings| numbers(settings),
@@ -46,6 +48,7 @@ impl Settings {
             |settings| settings.outputs.examine(),
             |settings| settings.schedule.examine(),
             |settings| settings.track.examine(),
+            |settings| settings.render.examine(),
             steps::examine,
             |settings| steps::examine_auth(&settings.auth),
         ];
@@ -56,7 +59,10 @@ impl Settings {
 /// Seeds that are not URLs; the contents of a seed file are checked when it is read.
 fn seeds(settings: &Settings) -> Vec<Wrong> {
     let reader = Canonicaliser::new(settings.urls);
-    let written = settings.seeds.iter().enumerate().filter(|(_, seed)| !seed.starts_with('@'));
+    let written = settings.seeds.iter().enumerate().filter_map(|(n, seed)| match SeedText::of(seed) {
+        SeedText::Url(url) | SeedText::FollowOnly(url, _) => Some((n, url)),
+        SeedText::File(_) | SeedText::Phrase(_) => None,
+    });
     let wrong = written.filter_map(|(n, seed)| Some((n, seed, reader.parse_seed(seed).err()?)));
     wrong
         .map(|(n, seed, why)| Wrong::new(format!("seeds[{n}]"), format!("'{seed}' is not a valid seed: {why}")))

@@ -26,12 +26,14 @@ mod list_rows;
 mod operator;
 mod outputs;
 mod position;
+mod render;
 mod rule_rows;
 mod settings;
 mod steps;
 mod timetable;
 mod track;
 pub mod units;
+mod ways;
 
 pub use acknowledge::acknowledge;
 pub use asked::AskedProject;
@@ -48,6 +50,7 @@ pub use list_rows::RowEdit;
 pub use operator::{KEYS, KeyClass, key_class};
 pub use outputs::{FlagName, OutputSettings, WebhookSettings};
 pub use position::TextPosition;
+pub use render::{PartRobots, RenderRule, RenderSettings, RenderWhen};
 pub use rule_rows::{RuleRow, rule_rows, with_rule_rows};
 pub use settings::{
     CrawlSettings, FetchSettings, FileSettings, FrontierSettings, FtpSettings, FtpTlsName, OrderName, Settings,
@@ -56,6 +59,7 @@ pub use settings::{
 pub use steps::{AuthSettings, FieldValue, FormSettings, SecretSource, StepSettings, credentials, matching, number};
 pub use timetable::{Due, ScheduleSettings};
 pub use track::TrackSettings;
+pub use ways::{EngineSettings, SeedText};
 
 // Where projects are, who may use them, and what can go wrong there.
 pub use orb_store::{

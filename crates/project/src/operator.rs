@@ -12,6 +12,7 @@
 
 use crate::examine::Wrong;
 use crate::settings::Settings;
+use crate::ways::SeedText;
 use orb_urls::Canonicaliser;
 use std::net::{IpAddr, Ipv4Addr};
 use toml::{Table, Value};
@@ -32,8 +33,11 @@ use KeyClass::{Operator, Web};
 #[rustfmt::skip]
 pub const KEYS: &[(&str, KeyClass)] = &[
     ("name", Web), ("seeds", Web),
+    ("search_engine.template", Operator), ("search_engine.results", Web), ("search_engine.pages", Web),
+    ("search_engine.refresh", Web),
     ("steps.name", Web), ("steps.start", Web), ("steps.links", Web), ("steps.links_matching", Web),
-    ("steps.collect", Web), ("steps.depth", Web), ("steps.mode", Web), ("steps.rules", Web), ("steps.expect", Web),
+    ("steps.collect", Web), ("steps.depth", Web), ("steps.mode", Web), ("steps.rules", Web), ("steps.expect", Web), ("steps.render", Web),
+    ("steps.once", Web),
     ("steps.expect_not", Web), ("steps.expect_selector", Web), ("steps.expect_not_selector", Web),
     ("steps.form.id", Web), ("steps.form.name", Web), ("steps.form.action", Web), ("steps.form.position", Web),
     ("steps.form.fields", Web),
@@ -63,6 +67,11 @@ pub const KEYS: &[(&str, KeyClass)] = &[
     ("fetch.resolve", Operator), ("fetch.dns", Operator), ("fetch.bandwidth", Web), ("fetch.allow_private", Operator),
     ("fetch.private_seeds", Operator), ("fetch.cookies", Web), ("fetch.cookies_file", Operator), ("fetch.http2", Web),
     ("fetch.ca_file", Operator), ("fetch.insecure", Operator),
+    ("render.when", Web), ("render.rules", Web),
+    ("render.program", Operator), ("render.no_sandbox", Operator), ("render.tabs", Operator),
+    ("render.memory", Operator), ("render.pages", Operator), ("render.settle", Web), ("render.timeout", Operator),
+    ("render.screens", Web), ("render.click", Operator), ("render.screenshots", Web), ("render.robots", Operator),
+    ("render.max_requests", Operator), ("render.max_bytes", Operator), ("render.cache", Operator),
     ("ftp.tls", Web), ("sftp.program", Operator), ("sftp.known_hosts", Operator), ("files.roots", Operator),
     ("documents.max_size", Operator), ("documents.memory", Operator), ("documents.workers", Operator),
     ("limits.zone", Web), ("limits.schedule.days", Web), ("limits.schedule.from", Web), ("limits.schedule.to", Web),
@@ -161,7 +170,12 @@ fn why_inside(host: &str) -> Option<&'static str> {
 
 /// Every place where a run starts, with its key.
 fn starts(settings: &Settings) -> Vec<(String, String)> {
-    let seeds = settings.seeds.iter().enumerate().map(|(n, seed)| (format!("seeds[{n}]"), seed.clone()));
+    // A phrase is asked of an engine that the operator has chosen.
+    let seeds = settings.seeds.iter().enumerate().filter_map(|(n, seed)| match SeedText::of(seed) {
+        SeedText::Phrase(_) => None,
+        SeedText::FollowOnly(url, _) => Some((format!("seeds[{n}]"), url.to_owned())),
+        SeedText::Url(_) | SeedText::File(_) => Some((format!("seeds[{n}]"), seed.clone())),
+    });
     let steps = settings.steps.iter().enumerate().flat_map(|(n, step)| {
         step.start.iter().enumerate().map(move |(m, url)| (format!("steps[{n}].start[{m}]"), url.clone()))
     });
@@ -255,6 +269,8 @@ mod tests {
             ("[[outputs.webhook]]\nurl = 'http://a.test/'", "outputs.webhook"),
             ("[[track.compare]]\nprogram = ['sh']", "track.compare"),
             ("[crawl]\nworkers = 64", "crawl.workers"),
+            ("[render]\nprogram = '/bin/sh'", "render.program"),
+            ("[render]\nno_sandbox = true", "render.no_sandbox"),
         ] {
             let text = match text.strip_prefix("[fetch]\n") {
                 Some(rest) => format!("[fetch]\nprivate_seeds = false\n{rest}"),

@@ -10,10 +10,12 @@ use crate::hours::LimitSettings;
 use crate::index::{IndexSettings, SearchSettings};
 use crate::outputs::OutputSettings;
 use crate::position::TextPosition;
+use crate::render::RenderSettings;
 use crate::steps::{self, AuthSettings, StepSettings};
 use crate::timetable::ScheduleSettings;
 use crate::track::TrackSettings;
 use crate::units::{ByteSize, HumanDuration, Rate};
+use crate::ways::{EngineSettings, read_seeds};
 use orb_frontier::TrapLimits;
 use orb_urls::{Rules, ScopeSpec};
 use serde::{Deserialize, Serialize};
@@ -27,8 +29,12 @@ pub struct Settings {
     /// The project's name; by default the file's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Where to start: URLs, or `@file` with one URL per line.
+    /// Where to start: URLs, `@file` with one URL per line, `?phrase` for the search engine, or a
+    /// URL with `follow-only`.
+    #[serde(deserialize_with = "read_seeds")]
     pub seeds: Vec<String>,
+    /// Who is asked for phrases.
+    pub search_engine: EngineSettings,
     /// Canonical form of URLs.
     pub urls: Rules,
     /// What belongs to the collection.
@@ -37,6 +43,8 @@ pub struct Settings {
     pub frontier: FrontierSettings,
     /// How to fetch.
     pub fetch: FetchSettings,
+    /// When to use a browser.
+    pub render: RenderSettings,
     /// How to speak FTP.
     pub ftp: FtpSettings,
     /// How to speak SFTP.

@@ -55,7 +55,7 @@ pub struct FinishedVisit {
     pub visit: Visit,
     /// The numbers of its links' targets, in the order of its links.
     pub targets: Vec<PageId>,
-    /// Its exchanges, the last of them the one that answers for it.
+    /// Its exchanges, the last of them the one that answers for it; behind it its additions.
     pub records: Vec<Encoded>,
 }
 

@@ -52,5 +52,5 @@ pub use stamp::FileStamp;
 pub use tally::{FlagTally, RunCounters};
 #[cfg(feature = "fuzzing")]
 pub use warc::RecordCompressor;
-pub use warc::{ArchiveReader, Encoded, Encoder, Exchange, RecordedAs, RemoveCoding, Revisit};
-pub use warc::{StoredBody, StoredExchange};
+pub use warc::{ArchiveReader, Encoded, Encoder, Exchange, RecordId, RecordedAs, RemoveCoding, Revisit};
+pub use warc::{StoredBody, StoredExchange, VIEW};

@@ -14,11 +14,14 @@
 //! # Ok::<(), orb_testweb::Error>(())
 //! ```
 
+mod app_site;
+mod apps;
 mod assets;
 mod chance;
 mod clock;
 mod corners;
 mod dns;
+mod engine;
 mod expect;
 mod gauge;
 mod links;
@@ -37,8 +40,11 @@ mod vocabulary;
 mod web;
 mod words;
 
+pub use app_site::AppSites;
+pub use apps::{APP_ITEMS, WebApp};
 pub use corners::{MEMBER, MEMBER_ITEMS, MEMBER_WORDS, aliased_titles, decoy_titles};
 pub use dns::Dns;
+pub use engine::SearchEngine;
 pub use expect::{Course, CrawlReach, Expectation};
 pub use gauge::ServerCounters;
 pub use log::{LoggedRequest, RequestLog, Requests};

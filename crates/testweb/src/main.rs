@@ -5,7 +5,7 @@
 //! killed, and prints its counters before it exits.
 
 use clap::{Parser, ValueEnum};
-use orb_testweb::{Dns, Features, GzipMode, Latency, NewsServer, Server, Spec, TlsIdentity, Web};
+use orb_testweb::{AppSites, Dns, Features, GzipMode, Latency, NewsServer, Server, Spec, TlsIdentity, Web};
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -87,6 +87,9 @@ struct Args {
     /// Serve a newsgroup with this many articles instead, by NNTP.
     #[arg(long)]
     news: Option<u64>,
+    /// Serve applications with this many items each instead, and a mixed site.
+    #[arg(long, value_name = "ITEMS")]
+    apps: Option<u32>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -136,7 +139,25 @@ impl Args {
     }
 }
 
+/// Serves applications, and says so many requests were made whenever it gets a line.
+fn serve_apps(items: u32) -> Result<(), Box<dyn std::error::Error>> {
+    let sites = AppSites::serve(items)?;
+    let mut out = std::io::stdout();
+    let apps = sites.apps().join("\",\"");
+    writeln!(out, "{{\"apps\":[\"{apps}\"],\"mixed\":\"{}\"}}", sites.mixed())?;
+    out.flush()?;
+    for line in std::io::stdin().lines() {
+        line?;
+        writeln!(out, "{{\"requests\":{}}}", sites.served())?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
 fn serve(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
+    if let Some(items) = args.apps {
+        return serve_apps(items);
+    }
     let web = Web::new(args.spec())?;
     let mut out = std::io::stdout();
     let server = match args.identity()? {

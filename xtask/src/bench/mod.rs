@@ -20,6 +20,7 @@ mod planned;
 mod polite;
 mod protocols;
 mod ranked;
+mod rendered;
 mod served;
 mod sessions;
 mod tools;
@@ -54,12 +55,14 @@ const PARTS: &[BenchPart] = &[
     ("documents", "documents against pdftotext and Tika, and in a crawl", documents::measured),
     ("freshness", "what is gained by visiting pages where it is worth most", freshness::measured),
     ("serve", "screens and API over a million pages, and two hundred viewers", served::measured),
+    ("render", "pages of applications in a browser", rendered::measured),
+    ("upkeep", "five thousand pages in a browser", rendered::upkeep),
     ("growth", "what a page costs with 1, 10 and 50 million known URLs", grown::growth),
     ("restart", "how soon a project of 10 million known URLs resumes", grown::restart),
 ];
 
 /// Parts that take long or gigabytes: run only when named.
-const LONG: &[&str] = &["documents", "growth", "restart", "serve"];
+const LONG: &[&str] = &["documents", "growth", "render", "restart", "serve", "upkeep"];
 
 /// The result of a part: Markdown tables, and whether the targets are met.
 #[derive(Default)]

@@ -48,6 +48,8 @@ pub(crate) enum ContentFormat {
     Text,
     /// The main content as Markdown, with title, author and dates at the head
     Markdown,
+    /// The picture that was taken when the page was rendered (JPEG)
+    Picture,
 }
 
 /// `orb links`.

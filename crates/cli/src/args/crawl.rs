@@ -55,10 +55,14 @@ pub(crate) struct TrackArgs {
 /// `orb crawl`.
 #[derive(Debug, Args)]
 pub(crate) struct CrawlArgs {
-    /// A URL, @file with one URL per line, a project file (.toml), or the name of a project to
-    /// resume
+    /// A URL, @file with one URL per line, "?words" for a search engine, a project file (.toml), or
+    /// the name of a project to resume
     #[arg(required = true, value_name = "SEED|PROJECT.toml")]
     pub(crate) seeds: Vec<String>,
+    /// The search engine to ask for "?words": the URL of its answers, with {searchTerms} and
+    /// {startPage?}
+    #[arg(long, value_name = "TEMPLATE")]
+    pub(crate) engine: Option<String>,
     /// The project's name [default: the first seed's host]
     #[arg(long, value_name = "NAME")]
     pub(crate) project: Option<String>,
@@ -138,9 +142,12 @@ pub(crate) struct CrawlArgs {
     /// Continue although archive files are damaged or missing
     #[arg(long)]
     pub(crate) despite_damage: bool,
-    /// Render pages in a browser (only 'never' in this version)
+    /// Render pages in a browser [default: never]
     #[arg(long, value_enum, value_name = "WHEN")]
     pub(crate) render: Option<Render>,
+    /// Keep a picture of every rendered page
+    #[arg(long)]
+    pub(crate) screenshots: bool,
     /// Keep no WARC files
     #[arg(long)]
     pub(crate) no_archive: bool,
@@ -194,8 +201,8 @@ pub(crate) enum OrderArg {
 pub(crate) enum Render {
     /// Never
     Never,
-    /// If the page is an empty shell
+    /// If a page is empty without its scripts, or pages like it are
     Auto,
-    /// Every page
+    /// Every HTML page
     Always,
 }

@@ -137,6 +137,9 @@ pub(crate) enum Command {
     Mcp,
     /// Crawl, track and show a small built-in web; needs no network
     Demo(DemoArgs),
+    /// Become the browser that renders pages
+    #[command(name = "__browser", hide = true)]
+    Browser(crate::command::browser::BrowserArgs),
     /// Read documents for another process of this program
     #[command(name = "__read", hide = true)]
     ReadAside(crate::command::read_aside::ReadAsideArgs),

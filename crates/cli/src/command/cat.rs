@@ -4,7 +4,7 @@ use super::open;
 use crate::args::{CatArgs, Common, ContentFormat};
 use crate::failure::CommandFailure;
 use crate::out;
-use orb_answers::{ContentExtent, ContentForm};
+use orb_answers::{ArchivedVersion, ContentExtent, ContentForm};
 use std::io::Write as _;
 
 pub(crate) fn run(common: &Common, args: &CatArgs) -> Result<(), CommandFailure> {
@@ -14,6 +14,7 @@ pub(crate) fn run(common: &Common, args: &CatArgs) -> Result<(), CommandFailure>
         ContentFormat::Raw => ContentForm::Raw,
         ContentFormat::Text => ContentForm::Text,
         ContentFormat::Markdown => ContentForm::Markdown,
+        ContentFormat::Picture => return picture(&version),
     };
     if form == ContentForm::Raw && !common.json {
         let mut stdout = out::content();
@@ -30,5 +31,16 @@ pub(crate) fn run(common: &Common, args: &CatArgs) -> Result<(), CommandFailure>
             writeln!(stdout)?;
         }
     }
+    Ok(stdout.flush()?)
+}
+
+fn picture(version: &ArchivedVersion) -> Result<(), CommandFailure> {
+    let Some((_, bytes)) = version.picture()? else {
+        let what =
+            format!("there is no picture of {}; orb crawl --render always --screenshots takes some", version.url);
+        return Err(CommandFailure::Failed(anyhow::anyhow!(what)));
+    };
+    let mut stdout = out::content();
+    stdout.write_all(&bytes)?;
     Ok(stdout.flush()?)
 }

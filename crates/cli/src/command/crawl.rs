@@ -6,16 +6,13 @@ use crate::live::Display;
 use crate::{out, signals};
 use orb_crawl::{CrawlError, CrawlRequest, Summary, why_unreached};
 use orb_page::{RunKind, RunState};
-use orb_project::{AskedProject, Home, OrderName, Settings};
+use orb_project::{AskedProject, Home, OrderName, RenderWhen, Settings};
 use orb_urls::Address;
 use orb_urls::scope::Mode;
 use std::io::Write as _;
 use std::sync::Arc;
 
 pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), CommandFailure> {
-    if matches!(args.render, Some(Render::Auto | Render::Always)) {
-        return Err(CommandFailure::Usage("this version does not render pages; leave out --render".into()));
-    }
     let is_new = !common.home.exists();
     let home = Home::open(&common.home)?;
     let begun = request(&home, args).and_then(|request| {
@@ -151,6 +148,9 @@ fn apply(args: &CrawlArgs, settings: &mut Settings) {
     set(&mut frontier.per_host, args.per_host.map(|n| n as usize));
     set(&mut frontier.retries, args.retries);
     frontier.ignore_robots |= args.ignore_robots;
+    set(&mut settings.render.when, args.render.map(render));
+    settings.render.screenshots |= args.screenshots;
+    settings.search_engine.template = args.engine.clone().or(settings.search_engine.template.take());
     apply_fetch(args, settings);
     settings.store.archive &= !args.no_archive;
     settings.store.links &= !args.no_links;
@@ -205,5 +205,13 @@ fn order(name: OrderArg) -> OrderName {
         OrderArg::Dfs => OrderName::Dfs,
         OrderArg::Best => OrderName::Best,
         OrderArg::Random => OrderName::Random,
+    }
+}
+
+fn render(when: Render) -> RenderWhen {
+    match when {
+        Render::Never => RenderWhen::Never,
+        Render::Auto => RenderWhen::Auto,
+        Render::Always => RenderWhen::Always,
     }
 }

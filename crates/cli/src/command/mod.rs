@@ -1,6 +1,7 @@
 //! Which commands are there? One file each.
 
 pub(crate) mod answer_ssh;
+pub(crate) mod browser;
 pub(crate) mod cat;
 pub(crate) mod changes;
 pub(crate) mod check;

@@ -30,6 +30,10 @@ pub(crate) fn run(common: &Common, args: &PageArgs) -> Result<(), CommandFailure
     print_anchors(&mut stdout, &args.project, &page.url, shown.anchors.as_deref())?;
     print_links(&mut stdout, &args.project, &page.url, &shown.links)?;
     writeln!(stdout, "images   {}", shown.images.len())?;
+    if let Some(size) = shown.screenshot {
+        let (size, project, url) = (out::bytes(size), &args.project, &page.url);
+        writeln!(stdout, "picture  {size}; orb cat {project} '{url}' --as picture > page.jpg")?;
+    }
     Ok(stdout.flush()?)
 }
 

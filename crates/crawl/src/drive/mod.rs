@@ -18,6 +18,7 @@ use crate::drive::governor::Governor;
 use crate::drive::on_wire::OnWire;
 use crate::read::sessions::Sessions;
 use crate::record::Item;
+use crate::render::{DrawnExtras, FrontierDoor, RenderDesk};
 use crate::shared::SharedState;
 use crate::watch::ledger::{Idle, Stage};
 use crossbeam_channel::{Receiver, Sender};
@@ -42,6 +43,8 @@ pub(crate) struct Work {
     pub rank: u64,
     /// What came back.
     pub outcome: Outcome,
+    /// What a browser has added to it.
+    pub drawn: Option<Box<DrawnExtras>>,
     /// When it was queued for reading.
     pub since: Instant,
 }
@@ -56,6 +59,8 @@ pub(crate) struct Errand {
     pub sessions: Arc<Sessions>,
     /// The protocols and their line.
     pub fetchers: Arc<Fetchers>,
+    /// Who renders pages, if anybody does.
+    pub render: Option<Arc<RenderDesk>>,
     /// To the reading threads.
     pub readers: Sender<Work>,
     /// To the recorder.
@@ -171,7 +176,7 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
                 let at = self.errand.clock.now();
                 shared.pipeline.enter(0);
                 let outcome = Outcome { at, timings: Timings::default(), result: Err(failure) };
-                let _ = self.errand.readers.send(Work { lease, rank, outcome, since: Instant::now() });
+                let _ = self.errand.readers.send(Work { lease, rank, outcome, drawn: None, since: Instant::now() });
             }
             Next::Wait(until) => {
                 let rest = until.since(self.errand.clock.now());
@@ -248,9 +253,17 @@ impl Errand {
         self.sessions.prepare(&mut lease);
         let watch = OnWire::new(&self.shared.frontier, self.clock, lease.host);
         let outcome = self.fetchers.fetch(&lease, &watch).await;
-        let since = Instant::now();
-        progress.ledger().note_fetch(&outcome.timings, since - began);
+        progress.ledger().note_fetch(&outcome.timings, began.elapsed());
         progress.note_end(&outcome);
+        // The lease is held meanwhile: what the page loads falls into its host's turn.
+        let (outcome, drawn) = match &self.render {
+            Some(desk) => {
+                let door = (Arc::clone(&self.shared) as Arc<dyn FrontierDoor>, self.clock);
+                Box::pin(desk.attend(&lease, outcome, door)).await
+            }
+            None => (outcome, None),
+        };
+        let since = Instant::now();
         let bytes = outcome.result.as_ref().map_or(0, |r| r.wire.len());
         let mut ended = ended(lease.request_url(), &outcome, self.clock.now());
         ended.respelt = self.respells(&lease, &outcome);
@@ -265,7 +278,8 @@ impl Errand {
         if lease.purpose == Purpose::Robots || after == After::Record {
             // Entered before it is sent, so that it cannot be committed before it was counted.
             self.shared.pipeline.enter(bytes);
-            let _ = self.readers.send(Work { lease, rank, outcome, since });
+            self.shared.pipeline.carry(drawn.as_ref().map_or(0, |drawn| drawn.bytes()));
+            let _ = self.readers.send(Work { lease, rank, outcome, drawn, since });
         }
         self.finished();
     }

@@ -74,6 +74,7 @@ fn the_store_is_read_while_others_have_the_frontier() {
         shared: Arc::clone(&shared),
         clock,
         sessions: Arc::new(Sessions::new(Rules::default(), Vec::new())),
+        render: None,
         fetchers: Arc::new(Fetchers::new(FetchConfig::default()).unwrap()),
         readers,
         recorder: unbounded().0,

@@ -10,6 +10,7 @@ use crate::drive::clock::SteadyClock;
 use crate::read::lane::{held, is_document, spill};
 use crate::read::{Reading, ResponseReader};
 use crate::record::{Item, RobotsRead};
+use crate::render::DrawnExtras;
 use crate::shared::SharedState;
 use crate::watch::ledger::Stage;
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -58,14 +59,20 @@ impl ReadingDesk {
     fn attend(&self, mut reader: ResponseReader, sitemaps: bool) {
         let ledger = self.shared.progress.ledger();
         for work in &self.work {
-            let Some(Work { lease, rank, outcome, since }) = self.keep(work, &reader) else { continue };
+            let Some(Work { lease, rank, outcome, mut drawn, since }) = self.keep(work, &reader) else { continue };
             let began = Instant::now();
             ledger.note(Stage::ReadQueue, began - since);
+            if let Some(drawn) = &mut drawn {
+                let bytes = drawn.bytes();
+                // Apart from the page: other pages are served from the cache, whatever becomes of
+                // this one.
+                let _ = self.recorder.send(Item::Parts(reader.pack_parts(drawn), bytes));
+            }
             let item = match lease.purpose {
                 Purpose::Page => {
                     let held = held(&outcome);
                     let wire_bytes = held.wire;
-                    let read = read_safely(&mut reader, &lease, outcome);
+                    let read = read_safely(&mut reader, &lease, outcome, drawn.as_deref());
                     if self.documents.is_none() {
                         self.shared.pipeline.come_back(held);
                     }
@@ -167,13 +174,18 @@ impl ReadingDesk {
 }
 
 /// Reads a page; a panic becomes a fact about the page.
-fn read_safely(reader: &mut ResponseReader, lease: &Lease, outcome: Outcome) -> Option<Reading> {
+fn read_safely(
+    reader: &mut ResponseReader,
+    lease: &Lease,
+    outcome: Outcome,
+    drawn: Option<&DrawnExtras>,
+) -> Option<Reading> {
     let at = outcome.at;
     let timings = outcome.timings;
     let wire_bytes = outcome.result.as_ref().map_or(0, |r| r.wire.len());
-    catch_unwind(AssertUnwindSafe(|| reader.read(lease, outcome))).unwrap_or_else(|_| {
+    catch_unwind(AssertUnwindSafe(|| reader.read(lease, outcome, drawn))).unwrap_or_else(|_| {
         let failure = Failure::new(FailureKind::Local, "the page made the reader fail");
-        let read = reader.read(lease, Outcome { at, timings, result: Err(failure) })?;
+        let read = reader.read(lease, Outcome { at, timings, result: Err(failure) }, None)?;
         Some(Reading { wire_bytes, ..read })
     })
 }

@@ -6,6 +6,7 @@
 //! Whatever the web did wrong is recorded as the visit's problem.
 
 pub(crate) mod desk;
+mod drawn;
 mod lane;
 mod links;
 pub(crate) mod picture;
@@ -16,9 +17,11 @@ mod trouble;
 pub(crate) use links::out_of_scope;
 
 use crate::indexing::{Wording, WordingRules};
+use crate::read::drawn::tell_drawing;
 use crate::read::score::Topic;
 use crate::read::sessions::Sessions;
 use crate::read::trouble::{framing, joined, truncation};
+use crate::render::DrawnExtras;
 use crate::scope::SharedScope;
 use crate::steps::StepRules;
 use crate::track::revisit::{RevisitDecision, Revisits, copy_version, flag_failure, flag_listing, repeated};
@@ -147,7 +150,7 @@ impl ResponseReader {
 
     /// Reads what came back for a lease; `None` if the page must be fetched once more before it can
     /// be judged.
-    pub(crate) fn read(&mut self, lease: &Lease, outcome: Outcome) -> Option<Reading> {
+    pub(crate) fn read(&mut self, lease: &Lease, outcome: Outcome, drawn: Option<&DrawnExtras>) -> Option<Reading> {
         let mut visit = self.blank(lease, outcome.at, total(&outcome));
         match outcome.result {
             Err(failure) => {
@@ -155,7 +158,7 @@ impl ResponseReader {
                 flag_failure(lease, &mut visit);
                 Some(Reading::bare(visit, 0))
             }
-            Ok(response) => self.answered(lease, visit, &response),
+            Ok(response) => self.answered(lease, visit, &response, drawn),
         }
     }
 
@@ -190,10 +193,16 @@ impl ResponseReader {
         }
     }
 
-    fn answered(&mut self, lease: &Lease, mut visit: Visit, response: &Response) -> Option<Reading> {
+    fn answered(
+        &mut self,
+        lease: &Lease,
+        mut visit: Visit,
+        response: &Response,
+        drawn: Option<&DrawnExtras>,
+    ) -> Option<Reading> {
         let opened = self.open(response);
         visit.status = Some(response.status);
-        visit.transferred = response.wire.len();
+        visit.transferred = response.original().wire.len();
         if let Some(version) = repeated(lease, response.status, opened.digest) {
             return Some(self.unchanged(lease, visit, response, version));
         }
@@ -222,7 +231,11 @@ impl ResponseReader {
         );
         let mut taken = DocumentFindings::default();
         if (200..300).contains(&response.status) {
-            let document = self.extract(lease, response, header_mime.as_deref(), &opened.bytes);
+            let mut document = self.extract(lease, response, header_mime.as_deref(), &opened.bytes);
+            if let Some(drawn) = drawn {
+                self.unite(lease, response, &mut document, drawn);
+                tell_drawing(&mut visit, drawn, &mut problems);
+            }
             taken = self.take(lease, &mut visit, response, document, &mut problems);
         } else {
             taken.sessions = self.follow_redirect(lease, &mut visit, response);
@@ -233,15 +246,14 @@ impl ResponseReader {
         }
         visit.mime = Some(mime).filter(|_| !opened.bytes.is_empty()).or(header_mime);
         let payload = visit.digest.filter(|_| shares_payload(response));
-        let records = self.encode(&lease.url, visit.at, response, (payload, None)).unwrap_or_else(|error| {
+        let records = self.records(lease, visit.at, response, (payload, drawn)).unwrap_or_else(|error| {
             problems.push(Problem::new("not-archived", error.to_string()));
-            None
+            Vec::new()
         });
         visit.problem = joined(&problems).or(visit.problem);
         let heap_bytes = visit.links.size() as u64;
         let DocumentFindings { gist, words, sessions } = taken;
         let heap_bytes = heap_bytes + words.as_ref().map_or(0, |words| words.heap_bytes());
-        let records = records.into_iter().collect();
         Some(Reading { visit, records, wire_bytes: response.wire.len(), gist, heap_bytes, words, sessions })
     }
 
@@ -252,7 +264,7 @@ impl ResponseReader {
         copy_version(&mut visit, version);
         let earlier = version.warc.is_some().then_some(Revisit { url: &lease.url, at: version.at });
         let payload = version.digest.filter(|_| response.status == 304 || shares_payload(response));
-        let is_resource = matches!(response.kind, ResponseKind::Resource { .. });
+        let is_resource = matches!(response.kind, ResponseKind::Resource { .. } | ResponseKind::Rendered { .. });
         if is_resource && (version.warc.is_some() || response.status == 304) {
             // There is no head to archive: the earlier record stands for this visit.
             return Reading::bare(visit, response.wire.len());
@@ -344,7 +356,9 @@ fn recorded_as<'a>(kind: &'a ResponseKind, mime: Option<&'a str>) -> RecordedAs<
     const BYTES: &str = "application/octet-stream";
     match kind {
         ResponseKind::Http { standard: true, .. } => RecordedAs::Response,
-        ResponseKind::Http { .. } => RecordedAs::Resource { mime: BYTES, conversation: None },
+        ResponseKind::Http { .. } | ResponseKind::Rendered { .. } => {
+            RecordedAs::Resource { mime: BYTES, conversation: None }
+        }
         ResponseKind::Resource { conversation } => {
             RecordedAs::Resource { mime: mime.unwrap_or(BYTES), conversation: conversation.as_ref() }
         }

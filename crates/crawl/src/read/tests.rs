@@ -73,7 +73,7 @@ fn links(visit: &Visit) -> Vec<String> {
 fn links_are_counted_and_judged_one_by_one() {
     let page = "<a href=/x>one</a><a href='/x#y'>two</a><img src=/x><a rel=nofollow href=/n>n</a>\
                 <form action=/search></form><a href=http://b.test/>b</a><a href=mailto:me@a.test>me</a>";
-    let visit = reader(Mode::Host).read(&lease("http://a.test/", 1, 0), html(page)).unwrap().visit;
+    let visit = reader(Mode::Host).read(&lease("http://a.test/", 1, 0), html(page), None).unwrap().visit;
     assert_eq!(visit.kind, PageKind::Html);
     assert_eq!(
         links(&visit),
@@ -90,7 +90,7 @@ fn links_are_counted_and_judged_one_by_one() {
 
 #[test]
 fn beyond_the_depth_nothing_is_followed() {
-    let visit = reader(Mode::Host).read(&lease("http://a.test/", 2, 0), html("<a href=/x>x</a>")).unwrap().visit;
+    let visit = reader(Mode::Host).read(&lease("http://a.test/", 2, 0), html("<a href=/x>x</a>"), None).unwrap().visit;
     assert_eq!(links(&visit), ["depth a 1 http://a.test/x"]);
 }
 
@@ -98,7 +98,7 @@ fn beyond_the_depth_nothing_is_followed() {
 fn a_query_is_written_in_the_encoding_of_its_page() {
     let page = b"<a href='/s?q=\xEF\xF0\xE8\xE2\xE5\xF2'>x</a>";
     let outcome = answer(200, &[("Content-Type", "text/html; charset=windows-1251")], page);
-    let visit = reader(Mode::Host).read(&lease("http://a.test/", 0, 0), outcome).unwrap().visit;
+    let visit = reader(Mode::Host).read(&lease("http://a.test/", 0, 0), outcome, None).unwrap().visit;
     assert_eq!(visit.charset.as_deref(), Some("windows-1251"));
     assert_eq!(links(&visit), ["follow a 1 http://a.test/s?q=%EF%F0%E8%E2%E5%F2"]);
 }
@@ -107,10 +107,10 @@ fn a_query_is_written_in_the_encoding_of_its_page() {
 fn a_redirect_is_a_link_and_no_step_and_chains_end() {
     let moved = || answer(301, &[("Location", "/new")], b"");
     let mut reader = reader(Mode::Host);
-    let visit = reader.read(&lease("http://a.test/old", 2, 0), moved()).unwrap().visit;
+    let visit = reader.read(&lease("http://a.test/old", 2, 0), moved(), None).unwrap().visit;
     assert_eq!(visit.kind, PageKind::Redirect);
     assert_eq!(links(&visit), ["follow redirect 1 http://a.test/new"]);
-    let visit = reader.read(&lease("http://a.test/old", 2, 3), moved()).unwrap().visit;
+    let visit = reader.read(&lease("http://a.test/old", 2, 3), moved(), None).unwrap().visit;
     assert_eq!(links(&visit), ["redirects redirect 1 http://a.test/new"]);
 }
 
@@ -118,9 +118,9 @@ fn a_redirect_is_a_link_and_no_step_and_chains_end() {
 fn a_seed_that_moves_takes_the_scope_along() {
     let mut reader = reader(Mode::Host);
     let moved = answer(301, &[("Location", "https://www.a.test/")], b"");
-    let visit = reader.read(&lease("http://a.test/", 0, 0), moved).unwrap().visit;
+    let visit = reader.read(&lease("http://a.test/", 0, 0), moved, None).unwrap().visit;
     assert_eq!(links(&visit), ["follow redirect 1 https://www.a.test/"]);
-    let visit = reader.read(&lease("https://www.a.test/", 0, 1), html("<a href=/x>x</a>")).unwrap().visit;
+    let visit = reader.read(&lease("https://www.a.test/", 0, 1), html("<a href=/x>x</a>"), None).unwrap().visit;
     assert_eq!(links(&visit), ["follow a 1 https://www.a.test/x"]);
 }
 
@@ -128,19 +128,19 @@ fn a_seed_that_moves_takes_the_scope_along() {
 fn a_neighbour_that_moves_is_followed_and_its_links_are_not() {
     let mut reader = reader(Mode::Neighbours);
     let moved = answer(302, &[("Location", "https://b.test/home")], b"");
-    let visit = reader.read(&lease("http://b.test/", 1, 0), moved).unwrap().visit;
+    let visit = reader.read(&lease("http://b.test/", 1, 0), moved, None).unwrap().visit;
     assert_eq!(links(&visit), ["follow redirect 1 https://b.test/home"]);
-    let visit = reader.read(&lease("https://b.test/home", 1, 1), html("<a href=/x>x</a>")).unwrap().visit;
+    let visit = reader.read(&lease("https://b.test/home", 1, 1), html("<a href=/x>x</a>"), None).unwrap().visit;
     assert_eq!(links(&visit), ["scope a 1 https://b.test/x"]);
 }
 
 #[test]
 fn errors_and_failures_are_facts() {
     let mut reader = reader(Mode::Host);
-    let visit = reader.read(&lease("http://a.test/", 0, 0), answer(404, &[], b"<a href=/x>x</a>")).unwrap().visit;
+    let visit = reader.read(&lease("http://a.test/", 0, 0), answer(404, &[], b"<a href=/x>x</a>"), None).unwrap().visit;
     assert_eq!((visit.kind, visit.flag, visit.links.len()), (PageKind::HttpError, Flag::Error, 0));
     let failure = Failure::new(FailureKind::Dns, "no such name");
     let outcome = Outcome { at: Moment(0), timings: Timings::default(), result: Err(failure) };
-    let visit = reader.read(&lease("http://a.test/", 0, 0), outcome).unwrap().visit;
+    let visit = reader.read(&lease("http://a.test/", 0, 0), outcome, None).unwrap().visit;
     assert_eq!((visit.kind, visit.problem.as_deref()), (PageKind::DomainError, Some("no such name")));
 }

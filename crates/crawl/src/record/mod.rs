@@ -55,6 +55,8 @@ const URGENT: Duration = Duration::from_millis(50);
 pub(crate) enum Item {
     /// A page was read, with its rank in its host's queue, and when.
     Read(Box<Reading>, u64, Instant),
+    /// What a rendered page has loaded, and its wire bytes.
+    Parts(Vec<Encoded>, u64),
     /// A robots.txt was read.
     Robots(Box<RobotsRead>),
     /// A queued page will not be fetched after all.
@@ -336,6 +338,11 @@ impl Recorder {
                 self.shared.progress.ledger().note(Stage::RecordQueue, began - since);
                 self.take_reading(*reading, rank)?;
                 self.shared.progress.ledger().note(Stage::Record, began.elapsed());
+            }
+            Item::Parts(parts, wire_bytes) => {
+                self.pending.bytes += parts.iter().map(Encoded::len).sum::<u64>();
+                self.pending.batch.extra.extend(parts);
+                self.shared.taken(wire_bytes);
             }
             Item::Robots(read) => {
                 for sitemap in &read.sitemaps {

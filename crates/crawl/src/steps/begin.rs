@@ -4,8 +4,10 @@ use super::path::{Path, Roots};
 use crate::CrawlError;
 use crate::config::Config;
 use crate::drive::way_out::WayOut;
+use crate::render::RenderDesk;
 use crate::shared::Stop;
 use crate::watch::journal::Journal;
+use hashbrown::HashSet;
 use orb_page::RunId;
 use orb_page::RunState;
 use orb_project::Settings;
@@ -18,7 +20,7 @@ use std::sync::Arc;
 pub(crate) fn walk(
     project: &mut Project,
     settings: &Settings,
-    (config, way_out): (&Config, &WayOut),
+    (config, way_out, render): (&Config, &WayOut, Option<&Arc<RenderDesk>>),
     (run, counters): (RunId, &RunCounters),
     stop: &Stop,
 ) -> Result<Vec<Roots>, CrawlError> {
@@ -26,15 +28,18 @@ pub(crate) fn walk(
         return Ok(Vec::new());
     }
     let rules = &config.read.steps;
+    let mut known = HashSet::new();
     for (step, rules) in rules.iter() {
         for url in project.seed_urls(Some(*step))? {
+            known.insert(*step);
             if let Ok(moved) = Address::from_canonical(&url) {
                 rules.scope.add(&moved);
             }
         }
     }
     let journal = Journal::open(project.dir(), run)?;
-    let mut path = Path::new(settings, Arc::clone(rules), (way_out, config.walking()), stop);
+    let mut path =
+        Path::new(settings, Arc::clone(rules), (way_out, config.walking()), stop).drawing(render).knowing(known);
     let walked = path.walk();
     for line in path.notes() {
         journal.log(line)?;

@@ -10,6 +10,7 @@ use super::submit::submit;
 use super::walker::{Halt, Passed, Question, Walker};
 use crate::CrawlError;
 use crate::drive::way_out::WayOut;
+use crate::render::RenderDesk;
 use crate::shared::Stop;
 use hashbrown::{HashMap, HashSet};
 use orb_frontier::FrontierConfig;
@@ -45,6 +46,8 @@ pub(crate) struct Path<'a> {
     canonical: Canonicaliser,
     /// What was passed through, for the log.
     notes: Vec<String>,
+    /// Steps of which something came in earlier runs.
+    known: HashSet<u32>,
 }
 
 /// What a step passes to the next.
@@ -72,7 +75,33 @@ impl<'a> Path<'a> {
         let lenient = Rules { strip_session_ids: false, tidy_query: false, sort_query: false, ..settings.urls };
         let (canonical, hops) = (Canonicaliser::new(lenient), settings.frontier.max_redirects);
         let walker = Walker::new(way_out.fetchers(), frontier, canonical, hops, stop);
-        Self { settings, rules, walker, way_out, canonical: Canonicaliser::new(settings.urls), notes: Vec::new() }
+        Self {
+            settings,
+            rules,
+            walker,
+            way_out,
+            canonical: Canonicaliser::new(settings.urls),
+            notes: Vec::new(),
+            known: HashSet::new(),
+        }
+    }
+
+    /// The same with the steps of which something came in earlier runs.
+    pub(crate) fn knowing(self, known: HashSet<u32>) -> Self {
+        Self { known, ..self }
+    }
+
+    /// Whether a step need not be walked again, or is on the way to one of that kind.
+    fn is_over(&self, n: usize) -> bool {
+        let way = self.settings.steps.iter().enumerate().skip(n).take_while(|(at, step)| *at == n || step.goes_on());
+        let collects = way.map(|(_, step)| step).find(|step| step.collects());
+        collects.is_some_and(|step| step.once == Some(true) && self.known.contains(&number(&step.name)))
+    }
+
+    /// The same with a browser for the pages that need one.
+    pub(crate) fn drawing(mut self, render: Option<&Arc<RenderDesk>>) -> Self {
+        self.walker.render = render.map(Arc::clone);
+        self
     }
 
     /// What was passed through, a line per step.
@@ -85,7 +114,7 @@ impl<'a> Path<'a> {
         let way_out = self.way_out;
         let (mut roots, mut handed) = (Vec::new(), Handed::default());
         for n in 0..self.settings.steps.len() {
-            if waits(self.settings, n) {
+            if waits(self.settings, n) || self.is_over(n) {
                 continue;
             }
             match way_out.block_on(self.step(n, std::mem::take(&mut handed)))? {
@@ -102,6 +131,7 @@ impl<'a> Path<'a> {
     async fn step(&mut self, n: usize, before: Handed) -> Result<Went, WalkEnd> {
         let settings = self.settings;
         let Some(step) = settings.steps.get(n) else { return Ok(Went::On(Handed::default())) };
+        self.walker.step = Some(number(&step.name));
         let (seen, questions) = self.begin(n, step, before).await?;
         if !step.collects() {
             let handed = self.pass_through(n, step, questions).await?;
@@ -156,8 +186,16 @@ impl<'a> Path<'a> {
         let key = if step.links.is_some() { "links" } else { "links_matching" };
         let said = step.links.as_deref().or(step.links_matching.as_deref()).unwrap_or_default();
         let on = format!("the {} pages of the step before, such as {}", before.seen, before.example);
+        if before.chosen.is_empty() && step.chooses_by_kind() {
+            return Err(wrong(n, step, key, &format!("nothing was found on {on}")));
+        }
         if before.chosen.is_empty() {
             return Err(wrong(n, step, key, &format!("'{said}' chooses no link on {on}")));
+        }
+        if step.chooses_by_kind() {
+            // Wherever they are: each of them is a seed.
+            let mut known = HashSet::new();
+            return Ok(before.chosen.iter().filter(|address| known.insert(*address)).cloned().collect());
         }
         let within = self.within(step, before.chosen.iter());
         match within.is_empty() {
@@ -210,7 +248,7 @@ impl<'a> Path<'a> {
             .skip(n)
             .take_while(|(at, _)| *at == n || self.settings.steps.get(*at).is_some_and(StepSettings::goes_on))
         {
-            let later = self.settings.steps.get(later.0);
+            let later = self.settings.steps.get(later.0).filter(|step| !step.chooses_by_kind());
             if let Some(rules) = later.and_then(|step| self.rules.get(&number(&step.name))) {
                 rules.scope.widen(&page.address);
             }

@@ -39,6 +39,10 @@ pub(crate) fn areas(settings: &Settings) -> Vec<Vec<Address>> {
         if !step.goes_on() {
             area = step.start.iter().filter_map(|url| canonical.parse_seed(url).ok()).collect();
         }
+        // Where such links lead is not around where they stand.
+        if step.chooses_by_kind() {
+            area.clear();
+        }
         areas.push(area.clone());
     }
     areas

@@ -8,6 +8,7 @@
 use super::trail::Trail;
 use crate::drive::clock::SteadyClock;
 use crate::drive::on_wire::OnWire;
+use crate::render::{FrontierDoor, RenderDesk};
 use crate::shared::Stop;
 use bytes::Bytes;
 use orb_aside::HelperLimits;
@@ -67,7 +68,11 @@ pub(super) enum Halt {
 /// Goes from page to page.
 pub(super) struct Walker<'a> {
     fetchers: Arc<Fetchers>,
-    frontier: Mutex<Frontier>,
+    /// Who renders pages, if anybody does.
+    pub(super) render: Option<Arc<RenderDesk>>,
+    /// The step that is being walked.
+    pub(super) step: Option<u32>,
+    frontier: Arc<Mutex<Frontier>>,
     trail: Trail,
     clock: SteadyClock,
     canonical: Canonicaliser,
@@ -98,9 +103,9 @@ impl<'a> Walker<'a> {
         stop: &'a Stop,
     ) -> Self {
         let clock = SteadyClock::start();
-        let frontier = Mutex::new(Frontier::new(config, clock.now(), true));
-        let (trail, sitemaps) = (Trail::default(), Vec::new());
-        Self { fetchers, frontier, trail, clock, canonical, max_redirects, sitemaps, stop }
+        let frontier = Arc::new(Mutex::new(Frontier::new(config, clock.now(), true)));
+        let (render, step, trail, sitemaps) = (None, None, Trail::default(), Vec::new());
+        Self { fetchers, render, step, frontier, trail, clock, canonical, max_redirects, sitemaps, stop }
     }
 
     /// The canonicaliser of this walk.
@@ -201,6 +206,7 @@ impl<'a> Walker<'a> {
             Err(_) if question.payload.is_none() => self.fetchers.fetch(lease, &self.on_wire(lease)).await,
             Err(failure) => return Err(Halt::Why(failure.detail)),
         };
+        let outcome = self.draw(lease, outcome).await;
         let after = self.done(lease, &outcome);
         match outcome.result {
             Ok(response) if after == After::Record => Ok(Step::Answered(Box::new(response))),
@@ -215,6 +221,14 @@ impl<'a> Walker<'a> {
             }
             Err(_) => Ok(Step::Again),
         }
+    }
+
+    /// Has a page drawn by a browser if its step wants that.
+    async fn draw(&self, lease: &Lease, outcome: Outcome) -> Outcome {
+        let Some(desk) = &self.render else { return outcome };
+        let lease = Lease { step: self.step, ..lease.clone() };
+        let door = Arc::clone(&self.frontier) as Arc<dyn FrontierDoor>;
+        Box::pin(desk.attend(&lease, outcome, (door, self.clock))).await.0
     }
 
     async fn send(&self, lease: &Lease, request: &HttpRequest<'_>) -> Outcome {

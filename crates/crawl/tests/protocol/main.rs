@@ -47,6 +47,7 @@ fn run_with(home: &Home, settings: Settings, seeds: &[String], kind: RunKind) ->
         seeds: seeds.iter().map(|seed| Canonicaliser::default().parse_seed(seed).unwrap()).collect(),
         stop: Stop::new(),
         progress: Arc::new(Progress::default()),
+        browser: None,
         protocols: &WITH_TOY,
     };
     crawl.run().unwrap()

@@ -103,8 +103,8 @@ impl HttpFetcher {
                 Ok(response) if response.status == 408 && used_before && !want.fresh => want.fresh = true,
                 Ok(mut response) => {
                     self.keep_cookies(&response, trip);
-                    response.challenged =
-                        self.keyring.hear(&trip.request.url, &response, route.asker.authorization.as_deref());
+                    response.challenged = !trip.request.foreign
+                        && self.keyring.hear(&trip.request.url, &response, route.asker.authorization.as_deref());
                     return Ok(response);
                 }
                 // The server closed a keep-alive connection just as we used it: an unavoidable
@@ -126,8 +126,9 @@ impl HttpFetcher {
             None => Endpoint { host: host.into(), port, any_host: false },
         };
         let key = Key { tls: request.is_tls(), to: Arc::new(to) };
-        let cookie = if self.config.cookies { self.jar.header(&request.url, SystemTime::now()) } else { None };
-        let authorization = self.keyring.tell(&request.url, request.method.name());
+        let own = !request.foreign;
+        let cookie = if self.config.cookies && own { self.jar.header(&request.url, SystemTime::now()) } else { None };
+        let authorization = own.then(|| self.keyring.tell(&request.url, request.method.name())).flatten();
         let asker = Asker { cookie, authorization };
         let words = request.render(&self.config, &asker, through);
         Ok(Route { key: Arc::new(key), addr, words, asker })
@@ -166,7 +167,7 @@ impl HttpFetcher {
     }
 
     fn keep_cookies(&self, response: &Response, trip: &Trip<'_>) {
-        if self.config.cookies {
+        if self.config.cookies && !trip.request.foreign {
             self.jar.store(&trip.request.url, response.headers.values("set-cookie"), SystemTime::now());
         }
     }

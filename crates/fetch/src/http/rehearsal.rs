@@ -56,7 +56,8 @@ impl Rehearsal {
             let mut conn = Conn::new(dialed, None, slot);
             let (url, validators) = (self.url.clone(), Validators::default());
             let (addr, referrer, payload, more) = (None, None, None, Vec::new());
-            let request = HttpRequest { method, url, addr, referrer, payload, validators, any_type: false, more };
+            let request =
+                HttpRequest { method, url, addr, referrer, payload, validators, any_type: false, foreign: false, more };
             let asked = request.render(config, &Asker::default(), None);
             let (at, timings) = (Moment::now(), Timings::default());
             let mut trip = Trip { config, request: &request, watch: &Unwatched, at, timings };

@@ -17,6 +17,7 @@ use url::Url;
 const ACCEPT: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 const ACCEPT_ENCODING: &str = "gzip, br, zstd, deflate";
 const CONTENT_LENGTH: &str = "Content-Length";
+const COOKIE: &str = "Cookie";
 
 /// The request method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,8 +77,12 @@ pub struct HttpRequest<'a> {
     pub validators: Validators,
     /// Whether to fetch media types that are not accepted, too.
     pub any_type: bool,
-    /// Additional header fields.
-    pub more: Vec<(&'static str, String)>,
+    /// Whether it is made for a page of another site: then neither cookies nor credentials of ours
+    /// go along, and no cookie is kept.
+    pub foreign: bool,
+    /// Additional header fields. One of them replaces ours of the same name, except cookies, which
+    /// are sent besides those of the jar.
+    pub more: Vec<(Cow<'static, str>, String)>,
 }
 
 impl<'a> HttpRequest<'a> {
@@ -96,6 +101,7 @@ impl<'a> HttpRequest<'a> {
             payload: None,
             validators: validators(lease),
             any_type: lease.purpose == Purpose::Robots,
+            foreign: false,
             more: Vec::new(),
         })
     }
@@ -108,8 +114,9 @@ impl<'a> HttpRequest<'a> {
             return Err(unsupported(format!("the scheme {} is not HTTP", url.scheme())));
         }
         let (method, payload) = (Method::Post, Some(payload));
+        let more = more.into_iter().map(|(name, value)| (Cow::Borrowed(name), value)).collect();
         let (addr, referrer, validators) = (None, None, Validators::default());
-        Ok(Self { method, url, addr, referrer, payload, validators, any_type: true, more })
+        Ok(Self { method, url, addr, referrer, payload, validators, any_type: true, foreign: false, more })
     }
 
     /// Whether it uses TLS.
@@ -134,8 +141,8 @@ impl<'a> HttpRequest<'a> {
     }
 
     /// The header fields after `Host`, in the order sent.
-    pub(super) fn fields<'b>(&'b self, config: &'b FetchConfig, asker: &'b Asker) -> Vec<(&'static str, Cow<'b, str>)> {
-        let mut fields: Vec<(&'static str, Cow<'b, str>)> = vec![
+    pub(super) fn fields<'b>(&'b self, config: &'b FetchConfig, asker: &'b Asker) -> Vec<(&'b str, Cow<'b, str>)> {
+        let mut fields: Vec<(&'b str, Cow<'b, str>)> = vec![
             ("User-Agent", config.user_agent.as_str().into()),
             ("Accept", ACCEPT.into()),
             ("Accept-Encoding", ACCEPT_ENCODING.into()),
@@ -144,15 +151,32 @@ impl<'a> HttpRequest<'a> {
         fields.extend(referrer.map(|r| ("Referer", r.into())));
         fields.extend(self.payload.map(|p| ("Content-Type", p.mime.as_str().into())));
         fields.extend(self.payload.map(|p| (CONTENT_LENGTH, p.bytes.len().to_string().into())));
-        fields.extend(asker.cookie.as_deref().map(|c| ("Cookie", c.into())));
+        fields.extend(self.cookies(asker).map(|c| (COOKIE, c)));
         let own = basic_authorization(&self.url).map(Cow::from);
         let authorization = own.or_else(|| asker.authorization.as_deref().map(Cow::from));
         fields.extend(authorization.map(|a| ("Authorization", a)));
         fields.extend(self.validators.etag.as_deref().map(|e| ("If-None-Match", e.into())));
         fields.extend(self.validators.last_modified.as_deref().map(|m| ("If-Modified-Since", m.into())));
-        fields.extend(self.more.iter().map(|(name, value)| (*name, value.as_str().into())));
+        if !self.more.is_empty() {
+            let given = |name: &str| self.more.iter().any(|(more, _)| more.eq_ignore_ascii_case(name));
+            fields.retain(|(name, _)| *name == COOKIE || !given(name));
+            let more = self.more.iter().filter(|(name, _)| !name.eq_ignore_ascii_case(COOKIE) && is_name(name));
+            fields.extend(more.map(|(name, value)| (&**name, value.as_str().into())));
+        }
         fields.retain(|(_, value)| is_sendable(value));
         fields
+    }
+
+    /// The value of `Cookie`: those of the jar, and those given that the jar does not know.
+    fn cookies<'b>(&'b self, asker: &'b Asker) -> Option<Cow<'b, str>> {
+        let given = self.more.iter().find(|(name, _)| name.eq_ignore_ascii_case(COOKIE)).map(|(_, value)| value);
+        let (Some(own), Some(given)) = (asker.cookie.as_deref(), given) else {
+            return asker.cookie.as_deref().or(given.map(String::as_str)).map(Cow::from);
+        };
+        let name = |pair: &str| pair.split('=').next().unwrap_or_default().trim().to_owned();
+        let known: Vec<String> = own.split(';').map(name).collect();
+        let more = given.split(';').map(str::trim).filter(|pair| !known.contains(&name(pair)));
+        Some(std::iter::once(own).chain(more).collect::<Vec<_>>().join("; ").into())
     }
 
     /// The request on the wire; in absolute form for a plain-text proxy.
@@ -224,6 +248,11 @@ fn without_passwords(head: &Bytes) -> Bytes {
     }
     let kept: Vec<&[u8]> = head.split_inclusive(|b| *b == b'\n').filter(|line| !is_secret(line)).collect();
     kept.concat().into()
+}
+
+/// Whether this can be the name of a header field.
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
 
 /// Whether a value is safe in a header field (no header injection).
@@ -340,6 +369,22 @@ mod tests {
         let asker = Asker { cookie: Some("a=b\nEvil: yes".into()), authorization: Some("Basic x\r\nEvil: yes".into()) };
         let head = request.render(&FetchConfig::default(), &asker, None);
         assert!(!String::from_utf8_lossy(&head).contains("Evil"));
+    }
+
+    #[test]
+    fn given_fields_replace_ours_and_given_cookies_join_those_of_the_jar() {
+        let lease = lease("http://h.example/");
+        let given = |name: &'static str, value: &str| (Cow::Borrowed(name), value.to_owned());
+        let more = vec![given("accept", "application/json"), given("cookie", "a=2; b=3"), given("x y", "no")];
+        let request = HttpRequest { more, ..HttpRequest::of(&lease).unwrap() };
+        let sent = |cookie: Option<&str>| {
+            let asker = Asker { cookie: cookie.map(str::to_owned), authorization: None };
+            let head = request.render(&FetchConfig::default(), &asker, None);
+            String::from_utf8_lossy(&head).lines().skip(3).collect::<Vec<_>>().join("\n")
+        };
+        let rest = "Accept-Encoding: gzip, br, zstd, deflate";
+        assert_eq!(sent(Some("a=1")), format!("{rest}\nCookie: a=1; b=3\naccept: application/json\n"));
+        assert_eq!(sent(None), format!("{rest}\nCookie: a=2; b=3\naccept: application/json\n"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::world::{Answer, HOUR, World, fine, is_robots, shows};
 use crate::{FrontierConfig, Politeness, Retries};
 use expect_test::expect;
-use orb_page::{FailureKind, Moment};
+use orb_page::{FailureKind, HostId, Moment};
 use std::time::Duration;
 
 #[test]
@@ -269,4 +269,25 @@ fn the_summary_counts_hosts_by_the_reason_they_wait_for() {
     "#]],
     );
     assert_eq!((waiting.active, waiting.in_flight), (0, 0));
+}
+
+#[test]
+fn a_host_rests_for_the_parts_of_a_page_and_so_does_their_address() {
+    let mut world = World::new(FrontierConfig::default(), fine);
+    world.host(1, 1, 2).host(2, 2, 2);
+    let begun = world.run(1_200);
+    assert!(begun.contains("1.000 get h1/1") && begun.contains("1.000 get h2/1"), "{begun}");
+    // Twenty parts cost two delays more; one of them came from the other host.
+    world.frontier.parts_fetched(HostId(1), 20, world.now);
+    world.frontier.part_sent(Some(HostId(2)), Some("10.0.0.2".parse().unwrap()), Moment(1_500));
+    assert_eq!(world.frontier.host_named("http", "h2", 80), Some(HostId(2)));
+    assert!(!world.frontier.is_backing_off(HostId(1), world.now));
+    let now = world.now.0;
+    let rest = world.run(HOUR);
+    let next = |name: &str| -> f64 {
+        let line = rest.lines().find(|line| line.ends_with(name)).unwrap_or_else(|| panic!("{name}: {rest}"));
+        line.trim().split(' ').next().unwrap().parse().unwrap()
+    };
+    assert!((next("get h1/2") - (now as f64 / 1_000.0 + 3.0)).abs() < 0.01, "{rest}");
+    assert!((next("get h2/2") - 2.5).abs() < 0.01, "{rest}");
 }

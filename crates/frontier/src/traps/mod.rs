@@ -119,7 +119,8 @@ impl<'a> Target<'a> {
         self.url.starts_with("http")
     }
 
-    fn area(self) -> u64 {
+    /// Its area: two directories, or the queries of one path.
+    pub fn area(self) -> u64 {
         area(self.host, self.path, self.query.is_some())
     }
 

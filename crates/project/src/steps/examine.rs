@@ -89,8 +89,9 @@ fn way(settings: &Settings, n: usize, step: &StepSettings, wrong: &mut dyn FnMut
 
 /// Checks selectors and regular expressions.
 fn words(step: &StepSettings, wrong: &mut dyn FnMut(&str, String)) {
+    let links = step.links.clone().filter(|_| !step.chooses_by_kind());
     for (key, selector) in [
-        ("links", &step.links),
+        ("links", &links),
         ("expect_selector", &step.expect_selector),
         ("expect_not_selector", &step.expect_not_selector),
     ] {

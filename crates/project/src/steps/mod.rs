@@ -7,6 +7,7 @@ pub(crate) use examine::examine;
 pub use secrets::credentials;
 pub(crate) use secrets::{examine as examine_auth, without_secrets};
 
+use crate::render::RenderWhen;
 use orb_page::UrlKey;
 use orb_urls::scope::{Mode, ScopeRule};
 use orb_urls::{Scope, ScopeError, ScopeSpec};
@@ -54,12 +55,32 @@ pub struct StepSettings {
     /// Its scope mode, in place of that of `[scope]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mode: Option<Mode>,
+    /// Whether it is walked only while nothing has come of it: later runs know where it led.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub once: Option<bool>,
+    /// When its pages are rendered, in place of what `[render]` says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub render: Option<RenderWhen>,
     /// Rules on URLs, in place of those of `[scope]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rules: Option<Vec<ScopeRule>>,
 }
 
 impl StepSettings {
+    /// What `links` says for links to other hosts, whatever the pages are written in.
+    pub const ELSEWHERE: &str = "elsewhere";
+    /// What it says for the entries of a feed.
+    pub const FEED: &str = "feed";
+    /// What it begins with for addresses in JSON: a pointer follows, with `*` for every entry.
+    pub const JSON: &str = "json:";
+
+    /// Whether its links are chosen by something other than a CSS selector.
+    pub fn chooses_by_kind(&self) -> bool {
+        self.links
+            .as_deref()
+            .is_some_and(|links| links == Self::ELSEWHERE || links == Self::FEED || links.starts_with(Self::JSON))
+    }
+
     /// Whether its pages are collected.
     pub fn collects(&self) -> bool {
         self.collect.unwrap_or(true)

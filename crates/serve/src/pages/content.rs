@@ -45,6 +45,7 @@ struct ContentPage<'a> {
     versions: Vec<(u32, String)>,
     shape: &'static str,
     text: String,
+    has_picture: bool,
 }
 
 async fn read(request: AdmittedRequest) -> Handled {
@@ -55,14 +56,15 @@ async fn read(request: AdmittedRequest) -> Handled {
     match fields.one("as") {
         None => around(&request, id, run).await,
         Some("view") => view(&request, id, run).await,
+        Some("picture") => picture(&request, id, run).await,
         // Whoever reads without an account reads what we make of a page, and not its bytes.
         Some("raw") if request.is_guest() => Err(ProblemDetails::unauthenticated()),
         Some("raw") => raw(&request, id, run).await,
         Some("text") => text(&request, id, run, (ContentForm::Text, extent)).await,
         Some("markdown") => text(&request, id, run, (ContentForm::Markdown, extent)).await,
-        Some(other) => {
-            Err(ProblemDetails::malformed(format!("as cannot be '{other}'; it is raw, text, markdown or view")))
-        }
+        Some(other) => Err(ProblemDetails::malformed(format!(
+            "as cannot be '{other}'; it is raw, text, markdown, view or picture"
+        ))),
     }
 }
 
@@ -108,6 +110,15 @@ async fn view(request: &AdmittedRequest, id: u64, run: Option<u32>) -> Handled {
     Ok(response)
 }
 
+/// The picture that was taken when the page was rendered.
+async fn picture(request: &AdmittedRequest, id: u64, run: Option<u32>) -> Handled {
+    let taken = request.ask(move |collection| content(collection, &collection.numbered(id)?.url, run)?.picture());
+    let Some((mime, bytes)) = taken.await? else {
+        return Err(ProblemDetails::not_found("no picture was taken of this page"));
+    };
+    Ok(typed(sent_as(Some(&mime)), bytes))
+}
+
 /// The bar that says what is shown, and below it the content.
 async fn around(request: &AdmittedRequest, id: u64, run: Option<u32>) -> Handled {
     let found = request.ask(move |collection| {
@@ -122,9 +133,10 @@ async fn around(request: &AdmittedRequest, id: u64, run: Option<u32>) -> Handled
         let as_text = (shape == "text" || shape == "frame" && version.mime.is_none())
             .then(|| version.content(ContentForm::Text, ContentExtent::Whole));
         let text = as_text.transpose()?.map(|found| found.content).unwrap_or_default();
-        Ok::<_, AnswerError>((shown, version, shape, text))
+        let has_picture = version.picture()?.is_some();
+        Ok::<_, AnswerError>((shown, version, (shape, text, has_picture)))
     });
-    let (shown, version, shape, text) = found.await?;
+    let (shown, version, (shape, text, has_picture)) = found.await?;
     let seen = |visit: &&VisitRow| visit.run == version.run;
     let page = ContentPage {
         frame: request.frame(),
@@ -141,6 +153,7 @@ async fn around(request: &AdmittedRequest, id: u64, run: Option<u32>) -> Handled
         page: &shown.page,
         shape,
         text,
+        has_picture,
     };
     let mut response = request.page(&page, &shown)?;
     response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(AROUND));

@@ -73,10 +73,12 @@ impl Archive {
         };
         let position = WarcPosition { file: growing.name.clone(), offset: growing.end.length, length: record.answer };
         growing.write(&record.members)?;
-        let lines = growing.lines.len();
-        record.line.write_at(&mut growing.lines, position.length, position.offset, &growing.name);
-        growing.end.lines += (growing.lines.len() - lines) as u64;
-        growing.end.records += 1;
+        if let Some(line) = &record.line {
+            let lines = growing.lines.len();
+            line.write_at(&mut growing.lines, position.length, position.offset, &growing.name);
+            growing.end.lines += (growing.lines.len() - lines) as u64;
+            growing.end.records += 1;
+        }
         Ok(position)
     }
 

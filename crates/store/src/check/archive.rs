@@ -224,7 +224,7 @@ fn compare(
         report.find("archive", format!("{place}: a record of {target} where the catalogue has {}", visit.url));
         return;
     }
-    let whole = record.kind() == WarcType::Response
+    let whole = matches!(record.kind(), WarcType::Response | WarcType::Conversion)
         && record.field("WARC-Truncated").is_none()
         && record.payload_length <= CONTENT as u64;
     let (Some(digest), true) = (&visit.digest, whole && visit.status != Some(304)) else { return };

@@ -236,7 +236,10 @@ impl Project {
         for FinishedVisit { visit, records, .. } in &mut batch.visits {
             visit.warc = None;
             for record in records {
-                visit.warc = Some(self.archive.append(record)?);
+                let place = self.archive.append(record)?;
+                if !record.beside {
+                    visit.warc = Some(place);
+                }
                 archived += record.len();
             }
             if visit.kept.is_some() {

@@ -65,6 +65,13 @@ pub enum RecordedAs<'a> {
         /// What was said to get it, which becomes a `metadata` record beside it.
         conversation: Option<&'a Conversation>,
     },
+    /// A `conversion` record: what was made of another record. Replay tools leave it out.
+    Conversion {
+        /// Its media type.
+        mime: &'a str,
+        /// The record it was made of.
+        of: RecordId,
+    },
 }
 
 /// The earlier record whose payload a response repeats.
@@ -83,7 +90,11 @@ pub struct Encoded {
     pub(crate) members: Body,
     /// Length of the response's member.
     pub(crate) answer: u64,
-    pub(crate) line: IndexLine,
+    /// Its line in the CDXJ file, if it has one.
+    pub(crate) line: Option<IndexLine>,
+    id: RecordId,
+    /// Whether it stands behind the one that answers for the visit.
+    pub(crate) beside: bool,
 }
 
 impl Encoded {
@@ -95,6 +106,17 @@ impl Encoded {
     /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
+    }
+
+    /// The same as an addition to the exchange before it.
+    #[must_use]
+    pub fn as_addition(self) -> Self {
+        Self { beside: true, ..self }
+    }
+
+    /// The id of its answer.
+    pub fn id(&self) -> RecordId {
+        self.id
     }
 }
 
@@ -208,10 +230,10 @@ impl Encoder {
         self.raw.extend_from_slice(x.head);
         self.packed.clear();
         let spooled = match (x.wire, kind) {
-            (Body::Spooled { .. }, AnswerKind::Response | AnswerKind::Resource) => {
+            (Body::Spooled { .. }, AnswerKind::Response | AnswerKind::Resource | AnswerKind::Conversion) => {
                 Some(self.stream(x.wire).map_err(|e| self.spool_error(e))?)
             }
-            (Body::Memory(bytes), AnswerKind::Response | AnswerKind::Resource) => {
+            (Body::Memory(bytes), AnswerKind::Response | AnswerKind::Resource | AnswerKind::Conversion) => {
                 self.raw.extend_from_slice(bytes);
                 self.finish_member(density::is_dense(bytes));
                 None
@@ -239,7 +261,8 @@ impl Encoder {
         if self.raw.capacity() > KEEP {
             (self.raw, self.packed) = (Vec::new(), Vec::new());
         }
-        Ok(Encoded { members, answer, line: index_line(x, kind, &digest) })
+        let line = (kind != AnswerKind::Conversion).then(|| index_line(x, kind, &digest));
+        Ok(Encoded { members, answer, line, id, beside: false })
     }
 
     fn begin_answer(&mut self, x: &Exchange<'_>, kind: AnswerKind, id: RecordId, digest: &[u8; 32]) {
@@ -247,6 +270,9 @@ impl Encoder {
         self.header.target(x.url);
         self.header.address(x.ip);
         self.header.digest(digest);
+        if let RecordedAs::Conversion { of, .. } = x.recorded_as {
+            self.header.field("WARC-Refers-To", of);
+        }
         if let Some(earlier) = x.revisit {
             self.header.field("WARC-Profile", "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest");
             self.header.field("WARC-Refers-To-Target-URI", earlier.url);
@@ -317,6 +343,7 @@ enum AnswerKind {
     Revisit,
     /// Bytes by another protocol, or with a head that is no HTTP/1: tools refuse such a `response`.
     Resource,
+    Conversion,
 }
 
 impl AnswerKind {
@@ -325,6 +352,7 @@ impl AnswerKind {
             (Some(_), _) => Self::Revisit,
             (None, RecordedAs::Response) => Self::Response,
             (None, RecordedAs::Resource { .. }) => Self::Resource,
+            (None, RecordedAs::Conversion { .. }) => Self::Conversion,
         }
     }
 
@@ -333,6 +361,7 @@ impl AnswerKind {
             Self::Response => WarcType::Response,
             Self::Revisit => WarcType::Revisit,
             Self::Resource => WarcType::Resource,
+            Self::Conversion => WarcType::Conversion,
         }
     }
 }
@@ -341,17 +370,17 @@ impl AnswerKind {
 fn content_type<'a>(x: &Exchange<'a>) -> &'a str {
     match x.recorded_as {
         RecordedAs::Response => "application/http; msgtype=response",
-        RecordedAs::Resource { mime, .. } => mime,
+        RecordedAs::Resource { mime, .. } | RecordedAs::Conversion { mime, .. } => mime,
     }
 }
 
 fn payload_digest(x: &Exchange<'_>, kind: AnswerKind) -> io::Result<[u8; 32]> {
     let mut hash = Sha256::new();
     match (x.digest, kind) {
-        (Some(digest), AnswerKind::Response | AnswerKind::Revisit) => return Ok(digest),
+        (Some(digest), AnswerKind::Response | AnswerKind::Revisit | AnswerKind::Conversion) => return Ok(digest),
         (Some(digest), AnswerKind::Resource) if x.head.is_empty() => return Ok(digest),
         (_, AnswerKind::Resource) => hash.update(x.head),
-        (None, AnswerKind::Response | AnswerKind::Revisit) => {}
+        (None, AnswerKind::Response | AnswerKind::Revisit | AnswerKind::Conversion) => {}
     }
     if let Body::Memory(bytes) = x.wire {
         hash.update(bytes);
@@ -372,7 +401,7 @@ fn index_line(x: &Exchange<'_>, kind: AnswerKind, digest: &[u8; 32]) -> IndexLin
     let (status, mime) = match kind {
         AnswerKind::Response => (Some(status.as_str()), mime.as_deref()),
         AnswerKind::Revisit => (Some(status.as_str()), Some("warc/revisit")),
-        AnswerKind::Resource => (None, Some(content_type(x))),
+        AnswerKind::Resource | AnswerKind::Conversion => (None, Some(content_type(x))),
     };
     let mut text = String::with_capacity(71);
     push_digest(&mut text, digest);

@@ -39,7 +39,7 @@ impl RecordIds {
 
 /// A record's id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct RecordId(u128);
+pub struct RecordId(u128);
 
 impl std::fmt::Display for RecordId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -71,14 +71,23 @@ pub(crate) enum WarcType {
     Resource,
     /// A conversation beside a resource.
     Metadata,
+    /// What was made of another record: a rendered page.
+    Conversion,
     /// Anything that other tools write.
     Other,
 }
 
 impl WarcType {
     /// All types that this crate writes.
-    const OURS: [Self; 6] =
-        [Self::Warcinfo, Self::Response, Self::Request, Self::Revisit, Self::Resource, Self::Metadata];
+    const OURS: [Self; 7] = [
+        Self::Warcinfo,
+        Self::Response,
+        Self::Request,
+        Self::Revisit,
+        Self::Resource,
+        Self::Metadata,
+        Self::Conversion,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -88,6 +97,7 @@ impl WarcType {
             Self::Revisit => "revisit",
             Self::Resource => "resource",
             Self::Metadata => "metadata",
+            Self::Conversion => "conversion",
             Self::Other => "",
         }
     }

@@ -26,9 +26,10 @@ pub use body::StoredBody;
 pub(crate) use cdxj::{line_offset, write_sorted};
 pub(crate) use encoder::warcinfo;
 pub use encoder::{Encoded, Encoder, Exchange, RecordedAs, Revisit};
+pub use header::RecordId;
 pub(crate) use header::WarcType;
 #[cfg(feature = "fuzzing")]
 pub use rehearsal::RecordCompressor;
 pub(crate) use scan::{Scan, Scanned};
 pub(crate) use stored::content;
-pub use stored::{ArchiveReader, RemoveCoding, StoredExchange};
+pub use stored::{ArchiveReader, RemoveCoding, StoredExchange, VIEW};

@@ -2,7 +2,7 @@
 
 use super::header::WarcType;
 use super::http;
-use super::scan::{Scanned, read_record};
+use super::scan::{Scanned, read_fields, read_record};
 use crate::error::{Result, StoreError};
 use crate::home::ProjectDir;
 use bytes::Bytes;
@@ -10,8 +10,11 @@ use flate2::bufread::GzDecoder;
 use orb_page::{Headers, WarcPosition};
 use sha2::{Digest, Sha256};
 use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+
+/// What the picture of a page is called, as Browsertrix does it: this before the page's URL.
+pub const VIEW: &str = "urn:view:";
 
 /// Reads exchanges at known positions.
 #[derive(Clone, Debug)]
@@ -82,19 +85,49 @@ impl ArchiveReader {
         })
     }
 
+    /// The picture of a rendered page, which stands behind its record, with its media type.
+    pub fn picture(&self, at: &WarcPosition) -> Result<Option<(String, Bytes)>> {
+        let behind = WarcPosition { file: at.file.clone(), offset: at.offset + at.length, length: u64::MAX };
+        let page = Scanned { fields: self.fields(at)?, ..Scanned::default() };
+        if page.kind() != WarcType::Conversion {
+            return Ok(None);
+        }
+        // At the end of a file there is nothing, and what stands there may be about another page.
+        let Ok(fields) = self.fields(&behind) else { return Ok(None) };
+        let next = Scanned { fields, ..Scanned::default() };
+        let url = page.field("WARC-Target-URI").map(|url| format!("{VIEW}{url}"));
+        if next.kind() != WarcType::Resource || next.field("WARC-Target-URI") != url.as_deref() {
+            return Ok(None);
+        }
+        let mime = next.field("Content-Type").unwrap_or_default().to_owned();
+        Ok(Some((mime, self.record(&behind)?.payload.into())))
+    }
+
     fn record(&self, at: &WarcPosition) -> Result<Scanned> {
+        read_record(self.member(at)?, usize::MAX).map_err(|e| self.damaged(at, &e))
+    }
+
+    /// The fields of a record's own header, without reading on.
+    fn fields(&self, at: &WarcPosition) -> Result<Vec<(String, String)>> {
+        read_fields(&mut BufReader::new(self.member(at)?)).map_err(|e| self.damaged(at, &e))
+    }
+
+    fn member(&self, at: &WarcPosition) -> Result<GzDecoder<impl BufRead>> {
         let path = self.dir.join(&*at.file);
         let mut file = File::open(&path).map_err(|e| StoreError::io("open", &path, e))?;
         file.seek(SeekFrom::Start(at.offset)).map_err(|e| StoreError::io("read", &path, e))?;
-        let member = GzDecoder::new(BufReader::new(file.take(at.length)));
-        read_record(member, usize::MAX)
-            .map_err(|e| StoreError::damaged(&path, format!("the record at byte {}: {e}", at.offset)))
+        Ok(GzDecoder::new(BufReader::new(file.take(at.length))))
+    }
+
+    fn damaged(&self, at: &WarcPosition, error: &std::io::Error) -> StoreError {
+        StoreError::damaged(&self.dir.join(&*at.file), format!("the record at byte {}: {error}", at.offset))
     }
 }
 
 /// The fields of an answer's head; of a resource, its media type.
 fn head_fields(record: &Scanned) -> Headers {
-    let mime = record.field("Content-Type").filter(|_| record.kind() == WarcType::Resource);
+    let mime =
+        record.field("Content-Type").filter(|_| matches!(record.kind(), WarcType::Resource | WarcType::Conversion));
     match mime {
         // Says nothing: an answer that is no HTTP/1 is archived so.
         None | Some("application/octet-stream") => http::headers(&record.head),

@@ -1,0 +1,117 @@
+//! Does every page end, whatever it does?
+
+use super::harness::orb::Home;
+use super::harness::script::{absent, reply};
+use super::{html, one_page, rendered, site};
+use std::time::{Duration, Instant};
+
+/// Short limits, so that the tests are: what counts is that they hold.
+const SHORT: &str = "frontier.depth = 0\nrender.settle = '3s'\nrender.timeout = '15s'";
+
+/// Renders a page and returns kind, problem and title; fails if it took too long.
+#[track_caller]
+fn within_limits(page: &'static str) -> Vec<String> {
+    let began = Instant::now();
+    let (_, row) = one_page(page, SHORT);
+    assert!(began.elapsed() < Duration::from_secs(30), "{page} took {:?}", began.elapsed());
+    row
+}
+
+#[test]
+fn dialogs_are_dismissed() {
+    let row = within_limits(
+        "<title>a</title><script>alert(1); if (!confirm(2)) document.title = 'declined'; prompt(3)</script><p>text</p>",
+    );
+    assert_eq!((row[0].as_str(), row[2].as_str()), ("HTML", "declined"), "{row:?}");
+    assert!(row[1].contains("render-dialogs: 3 dialogs"), "{row:?}");
+}
+
+#[test]
+fn a_loop_of_dialogs_ends() {
+    let row = within_limits("<title>a</title><p>text</p><script>for (;;) alert('again')</script>");
+    assert!(row[1].contains("render-dialogs"), "{row:?}");
+}
+
+#[test]
+fn a_script_that_never_ends_is_ended_and_the_page_read() {
+    let row = within_limits("<title>busy</title><p>text</p><script>setTimeout(() => { for (;;) {} }, 0)</script>");
+    assert_eq!((row[0].as_str(), row[2].as_str()), ("HTML", "busy"), "{row:?}");
+    assert!(row[1].contains("render-busy"), "{row:?}");
+}
+
+#[test]
+fn requests_without_end_are_cut_at_the_budget() {
+    let page = "<title>a</title><script>let n = 0; const again = () => fetch('/x' + n++).then(again, again); for (let i = 0; i < 6; i++) again()</script>";
+    let site = site(
+        move |heard| if heard.target == "/" { html(page) } else { reply("200 OK", "Cache-Control: no-store\r\n", "x") },
+    );
+    let home = Home::new();
+    rendered(&home, &site, "always", &format!("{SHORT}\nrender.max_requests = 50"));
+    let rows = home.catalogue().rows("SELECT kind, problem FROM page WHERE url LIKE '%/'");
+    assert!(rows[0][1].contains("beyond the page's budget") && rows[0][1].contains("render-unsettled"), "{rows:?}");
+    assert!(site.heard().len() <= 52, "{}", site.heard().len());
+}
+
+#[test]
+fn a_document_without_end_is_a_fact_about_the_page() {
+    let row = within_limits(
+        "<title>a</title><p>text</p><script>const grow = () => { for (let i = 0; i < 20000; i++) document.body.append(document.createElement('div'), 'x'.repeat(200)); setTimeout(grow, 0) }; grow()</script>",
+    );
+    assert!(row[0] == "HTML" || row[0] == "BROWSER_ERROR", "{row:?}");
+    assert!(row[1].contains("render-") || row[1].contains("browser"), "{row:?}");
+}
+
+#[test]
+fn memory_without_end_ends_the_page_and_not_the_crawl() {
+    let page = "<title>a</title><p>text <a href=/b>b</a></p><script>const held = []; setInterval(() => { held.push(new Uint8Array(2e7).fill(1)); document.body.append('x') }, 40)</script>";
+    let site = site(move |heard| match heard.target.as_str() {
+        "/" => html(page),
+        "/b" => html("<title>b</title><p>calm</p>"),
+        _ => absent(),
+    });
+    let home = Home::new();
+    rendered(&home, &site, "always", "render.memory = '300MB'");
+    let rows =
+        home.catalogue().rows("SELECT url, kind, coalesce(title, ''), coalesce(problem, '') FROM page ORDER BY id");
+    assert_eq!((rows[0][1].as_str(), rows[0][2].as_str()), ("BROWSER_ERROR", "a"), "{rows:?}");
+    assert!(rows[0][3].contains("browser: "), "{rows:?}");
+    let other = rows.iter().find(|row| row[0].ends_with("/b")).unwrap();
+    assert_eq!((other[1].as_str(), other[2].as_str()), ("HTML", "b"), "{rows:?}");
+}
+
+#[test]
+fn windows_downloads_and_other_addresses_become_links() {
+    let page = "<title>a</title><script>window.open('/window'); history.pushState(null, '', '/pushed'); \
+        setTimeout(() => { location.href = '/elsewhere' }, 100); setTimeout(() => { location.href = '/file.zip' }, 300); \
+        window.addEventListener('beforeunload', (e) => { e.preventDefault(); e.returnValue = 'stay'; })</script><p>text</p>";
+    let site = site(move |heard| match heard.target.as_str() {
+        "/" => html(page),
+        "/file.zip" => reply("200 OK", "Content-Type: application/zip\r\nContent-Disposition: attachment\r\n", "PK"),
+        _ => html("<title>other</title>"),
+    });
+    let home = Home::new();
+    rendered(&home, &site, "always", SHORT);
+    let targets = home.catalogue().column("SELECT d.url FROM link l JOIN page d ON d.id = l.dst WHERE l.src = 1");
+    for wanted in ["/window", "/pushed", "/elsewhere", "/file.zip"] {
+        assert!(targets.iter().any(|url| url.ends_with(wanted)), "{wanted}: {targets:?}");
+    }
+    let rows = home.catalogue().rows("SELECT kind, title, problem FROM page WHERE id = 1");
+    assert_eq!((rows[0][0].as_str(), rows[0][1].as_str()), ("HTML", "a"), "{rows:?}");
+}
+
+#[test]
+fn nothing_of_a_browser_is_left_behind() {
+    let (home, row) = one_page("<title>a</title><p>text</p>", "render.pages = 1");
+    assert_eq!(row[0], "HTML", "{row:?}");
+    let profile = home.project();
+    let left: Vec<String> = std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter_map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).ok())
+        .filter(|line| line.contains(profile.to_str().unwrap()))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+    let files: Vec<String> =
+        std::fs::read_dir(&profile).unwrap().flatten().map(|entry| entry.file_name().into_string().unwrap()).collect();
+    assert!(files.iter().all(|name| !name.starts_with("browser-")), "{files:?}");
+}
