@@ -22,11 +22,21 @@ fn web() -> Script {
         ("list.test", "/") => page([&at("a.test", "/", heard), &at("list.test", "/more", heard)]),
         ("list.test", "/more") => page([&at("b.test", "/", heard), &at("list.test", "/deeper", heard)]),
         ("list.test", "/deeper") => page([&at("c.test", "/", heard)]),
-        (_, "/") => page([&at(heard.host(), "/second", heard), &at("f.test", "/", heard)]),
-        // No host repeats another.
-        (host, "/second") => page(["/", &format!("#{host}")]),
+        (host, "/") => said(host, &[&at(host, "/second", heard), &at("f.test", "/", heard)]),
+        (host, "/second") => said(&format!("second of {host}"), &["/"]),
         _ => absent(),
     })
+}
+
+/// A page whose words no other host repeats: what repeats is taken for an alias.
+fn said(words: &str, links: &[&str]) -> Vec<u8> {
+    let text = format!("{words} ").repeat(20);
+    let links: String = links.iter().map(|link| format!("<a href='{link}'>{words}</a> ")).collect();
+    reply(
+        "200 OK",
+        "Content-Type: text/html\r\n",
+        &format!("<!doctype html><title>{words}</title><p>{text}</p>{links}"),
+    )
 }
 
 fn at(host: &str, path: &str, heard: &Heard) -> String {
@@ -94,7 +104,10 @@ fn a_phrase_leads_to_what_an_engine_finds_whatever_it_is_written_in() {
         std::fs::write(&file, format!("seeds = ['?wolf spiders']\nsearch_engine.template = '{template}'\n{results}"))
             .unwrap();
         crawl(&home, &web, &[file.to_str().unwrap()]).expect(0);
-        assert_eq!(fetched(&home), both(&HOSTS[..5]), "{format} {results}");
+        let others = home
+            .catalogue()
+            .rows("SELECT url, coalesce(why, ''), kind, coalesce(problem, '') FROM page WHERE status IS NULL");
+        assert_eq!(fetched(&home), both(&HOSTS[..5]), "{format} {results} {others:?}");
         let asked = web.heard().iter().filter(|heard| heard.target.starts_with("/search")).count();
         assert_eq!(asked, 3, "{format}: three pages of results, once");
         let engines = home.catalogue().number("SELECT count(*) FROM page WHERE url LIKE '%s.test%'");

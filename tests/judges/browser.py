@@ -225,9 +225,11 @@ def replay(chromium, job):
     page = chromium.new_context().new_page()
     watch = Watch(page, job["base"])
     page.goto(job["base"] + job["path"])
-    page.get_by_text(job["text"], exact=True).first.wait_for()
-    links = page.locator("a[href]").evaluate_all("all => all.map((link) => link.textContent)")
-    return {"title": page.title(), "links": links, **watch.take()}
+    # pywb shows the page in a frame below its own bar.
+    shown = page.frame_locator("iframe#replay_iframe")
+    shown.get_by_text(job["text"], exact=True).first.wait_for()
+    links = shown.locator("a[href]").evaluate_all("all => all.map((link) => link.textContent)")
+    return {"title": shown.locator("title").first.text_content(), "links": links, **watch.take()}
 
 
 if __name__ == "__main__":

@@ -146,7 +146,7 @@ fn tag_end(tag: &[u8]) -> Option<usize> {
         match (quote, byte) {
             (None, b'>') => return Some(at + 1),
             (None, b'"' | b'\'') if tag[at - 1] == b'=' || tag[..at].trim_ascii_end().ends_with(b"=") => {
-                quote = Some(byte)
+                quote = Some(byte);
             }
             (Some(open), _) if open == byte => quote = None,
             _ => {}

@@ -94,7 +94,7 @@ struct SeedRow {
 pub(crate) fn read_seeds<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "a URL, or a table with url and follow_only")]
-    enum Row {
+    enum WrittenSeed {
         Text(String),
         Table(SeedRow),
     }
@@ -110,13 +110,15 @@ pub(crate) fn read_seeds<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Strin
             let mut seeds = Vec::new();
             while let Some(row) = rows.next_element()? {
                 seeds.push(match row {
-                    Row::Text(text) => text,
-                    Row::Table(SeedRow { url, follow_only: false, depth: None }) => url,
-                    Row::Table(SeedRow { url, follow_only: true, depth: None }) => format!("{url} {FOLLOW_ONLY}"),
-                    Row::Table(SeedRow { url, follow_only: true, depth: Some(depth) }) => {
+                    WrittenSeed::Text(text) => text,
+                    WrittenSeed::Table(SeedRow { url, follow_only: false, depth: None }) => url,
+                    WrittenSeed::Table(SeedRow { url, follow_only: true, depth: None }) => {
+                        format!("{url} {FOLLOW_ONLY}")
+                    }
+                    WrittenSeed::Table(SeedRow { url, follow_only: true, depth: Some(depth) }) => {
                         format!("{url} {FOLLOW_ONLY} depth={depth}")
                     }
-                    Row::Table(_) => {
+                    WrittenSeed::Table(_) => {
                         return Err(de::Error::custom(
                             "depth is said of follow_only seeds; elsewhere it is frontier.depth",
                         ));
@@ -138,8 +140,7 @@ impl Settings {
             match SeedText::of(seed) {
                 SeedText::Phrase(phrase) => {
                     let pages = self.search_engine.answers(phrase);
-                    let results =
-                        self.search_engine.results.clone().unwrap_or_else(|| StepSettings::ELSEWHERE.to_owned());
+                    let results = self.search_engine.links();
                     let once = !self.search_engine.refresh;
                     settings.steps.extend(way(&format!("search for {phrase}"), pages, (0, results), once));
                 }
@@ -174,6 +175,13 @@ fn way(name: &str, start: Vec<String>, (depth, links): (u32, String), once: bool
 }
 
 impl EngineSettings {
+    /// Which links of an answer are results, as a step says it. Results may be anywhere.
+    fn links(&self) -> String {
+        let Some(results) = &self.results else { return StepSettings::ELSEWHERE.to_owned() };
+        let said = StepSettings { links: Some(results.clone()), ..StepSettings::default() };
+        if said.chooses_by_kind() { results.clone() } else { format!("{}{results}", StepSettings::ANYWHERE) }
+    }
+
     /// The URLs of the pages that answer a phrase.
     pub fn answers(&self, phrase: &str) -> Vec<String> {
         let Some(template) = &self.template else { return Vec::new() };

@@ -98,9 +98,9 @@ impl Drop for AppWeb {
 }
 
 /// A directory that is removed in any case.
-struct Scratch(PathBuf);
+struct BenchDir(PathBuf);
 
-impl Scratch {
+impl BenchDir {
     fn new(name: &str) -> Result<Self> {
         let dir = std::env::temp_dir().join(format!("orb-bench-{}-{name}", std::process::id()));
         fs::create_dir_all(&dir).with_context(|| format!("cannot make {}", dir.display()))?;
@@ -114,7 +114,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for BenchDir {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
@@ -131,7 +131,7 @@ struct RenderedCrawl<'a> {
 }
 
 impl RenderedCrawl<'_> {
-    fn command(&self, dir: &Scratch) -> Result<Command> {
+    fn command(&self, dir: &BenchDir) -> Result<Command> {
         let seeds = dir.write("seeds", &self.urls.join("\n"))?;
         let file = dir.write(
             "bench.toml",
@@ -150,14 +150,14 @@ impl RenderedCrawl<'_> {
 
     /// Pages a second, and the links of every page.
     fn run(&self) -> Result<(f64, PageLinks)> {
-        let dir = Scratch::new("rendered")?;
+        let dir = BenchDir::new("rendered")?;
         let began = Instant::now();
         told(&mut self.command(&dir)?)?;
         let rate = self.urls.len() as f64 / began.elapsed().as_secs_f64();
         Ok((rate, self.links(&dir)?))
     }
 
-    fn links(&self, dir: &Scratch) -> Result<PageLinks> {
+    fn links(&self, dir: &BenchDir) -> Result<PageLinks> {
         let sql = "SELECT s.url AS page, d.url AS link FROM page s LEFT JOIN link l ON l.src = s.id AND l.kind = 'a' \
                    LEFT JOIN page d ON d.id = l.dst WHERE s.status = 200 AND s.kind = 'HTML'";
         let mut ask = Command::new(self.orb);
@@ -198,7 +198,7 @@ fn cores() -> usize {
 
 /// Loads the same pages with Playwright: pages a second, and the links of every page.
 fn with_playwright(urls: &[String]) -> Result<(f64, PageLinks)> {
-    let dir = Scratch::new("playwright")?;
+    let dir = BenchDir::new("playwright")?;
     let list = dir.write("urls", &urls.join("\n"))?;
     let mut command = Command::new(root().join("target/judges/bin/python"));
     command.arg(root().join("xtask/peers/with_playwright.py")).args([chromium()?, &tabs().to_string()]).arg(list);
@@ -270,7 +270,7 @@ struct Upkeep {
 pub(super) fn upkeep(wish: &BenchOptions) -> Result<PartReport> {
     let mut web = AppWeb::start(LONG)?;
     let urls = web.pages(LONG.min(wish.pages) / web.apps.len() as u32);
-    let dir = Scratch::new("upkeep")?;
+    let dir = BenchDir::new("upkeep")?;
     let crawl = RenderedCrawl { orb: &wish.orb, urls: &urls, when: "always" };
     let began = Instant::now();
     let mut child = crawl.command(&dir)?.stdout(Stdio::null()).spawn().context("cannot start orb")?;

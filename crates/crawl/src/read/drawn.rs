@@ -110,7 +110,6 @@ fn page_facts(lease: &Lease, at: Moment, drawn: &DrawnExtras) -> Bytes {
         "url": lease.url,
         "ts": at.to_string(),
         "urls": urls,
-        "counts": { "jsErrors": drawn.script_errors },
     });
     facts.to_string().into()
 }

@@ -75,7 +75,7 @@ impl RenderAreas {
             learnt.hosts.insert(host);
         }
         match known {
-            Some((tried, _)) if tried >= FIRST => UrlKey::of(url).0 % LATER == 0,
+            Some((tried, _)) if tried >= FIRST => UrlKey::of(url).0.is_multiple_of(LATER),
             _ => is_shell || learnt.hosts.contains(&host),
         }
     }
@@ -132,7 +132,9 @@ mod tests {
         assert!((5..50).contains(&wanted(3)), "{}", wanted(3));
         assert!(!areas.wants((HostId(2), 4), "http://b/", || false));
         // Nothing is gained there, however empty its pages look.
-        assert!(!areas.wants((HostId(1), 3), "http://a/0", || true) || UrlKey::of("http://a/0").0 % LATER == 0);
+        assert!(
+            !areas.wants((HostId(1), 3), "http://a/0", || true) || UrlKey::of("http://a/0").0.is_multiple_of(LATER)
+        );
     }
 
     #[test]

@@ -54,8 +54,6 @@ pub(crate) struct DrawnExtras {
     pub screenshot: Option<Bytes>,
     /// What the page was made of, whether it was fetched for this page or another.
     pub resources: Vec<SeenResource>,
-    /// Errors that its scripts did not catch.
-    pub script_errors: u64,
     /// Where to report what rendering has gained, and for which area.
     pub learning: Option<(Arc<RenderAreas>, u64)>,
 }
@@ -205,8 +203,8 @@ impl RenderDesk {
         door.frontier().parts_fetched(lease.host, gate.asked_own(), clock.now());
         let extras = DrawnExtras { parts, problems, ..DrawnExtras::default() };
         match drawn {
-            Ok(DrawnPage { html, links, screenshot, resources, script_errors }) => {
-                (response.rendered(html), DrawnExtras { links, screenshot, resources, script_errors, ..extras })
+            Ok(DrawnPage { html, links, screenshot, resources }) => {
+                (response.rendered(html), DrawnExtras { links, screenshot, resources, ..extras })
             }
             Err(error) => (response, DrawnExtras { failed: Some(told(&error)), ..extras }),
         }

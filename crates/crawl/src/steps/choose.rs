@@ -42,13 +42,15 @@ enum ChoiceWay {
 
 impl ChoiceWay {
     fn of(step: &StepSettings) -> Result<Self, String> {
+        if let Some(selector) = step.link_selector() {
+            return Ok(Self::Selector(Picker::new(selector)?));
+        }
         Ok(match step.links.as_deref() {
             None => Self::Followed,
-            Some(StepSettings::ELSEWHERE) => Self::Elsewhere,
             Some(StepSettings::FEED) => Self::Feed,
             Some(links) => match links.strip_prefix(StepSettings::JSON) {
                 Some(pointer) => Self::Json(pointer.split('/').skip(1).map(str::to_owned).collect()),
-                None => Self::Selector(Picker::new(links)?),
+                None => Self::Elsewhere,
             },
         })
     }

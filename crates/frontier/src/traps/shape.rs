@@ -4,7 +4,7 @@
 //! belongs to, in which random ids and counters are treated as equal.
 
 use orb_page::HostId;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// Maximum path segments examined.
 pub(super) const SEGMENTS: usize = 64;
@@ -97,7 +97,10 @@ fn date(s: &str) -> Option<i64> {
 
 /// The key of a counter of this family, for a text of a host.
 pub(super) fn key(family: u64, host: HostId, text: &str) -> u64 {
-    xxh3_64_with_seed(text.as_bytes(), family << 32 | u64::from(host.0))
+    // Of a short text, XXH3 only adds the seed to the characters: seeds that differ in a few bits
+    // make two short names one key.
+    let seed = xxh3_64(&(family << 32 | u64::from(host.0)).to_le_bytes());
+    xxh3_64_with_seed(text.as_bytes(), seed)
 }
 
 /// Pages whose contents are compared with each other: those that differ only in the query, or else
@@ -121,6 +124,18 @@ fn kind_of(segment: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn short_names_have_keys_of_their_own_in_every_family() {
+        let letters = || (b'a'..=b'z').map(char::from);
+        let names: Vec<String> = letters().flat_map(|a| letters().map(move |b| format!("{a}{b}.test"))).collect();
+        let singles = letters().flat_map(|a| [format!("{a}.test"), format!("{a}.de")]);
+        let all: Vec<String> = names.into_iter().chain(singles).collect();
+        let keys: HashSet<u64> =
+            (1..12).flat_map(|family| all.iter().map(move |name| key(family, HostId(0), name))).collect();
+        assert_eq!(keys.len(), 11 * all.len());
+    }
 
     #[test]
     fn the_host_is_read_from_any_canonical_address() {

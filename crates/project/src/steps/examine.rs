@@ -89,13 +89,12 @@ fn way(settings: &Settings, n: usize, step: &StepSettings, wrong: &mut dyn FnMut
 
 /// Checks selectors and regular expressions.
 fn words(step: &StepSettings, wrong: &mut dyn FnMut(&str, String)) {
-    let links = step.links.clone().filter(|_| !step.chooses_by_kind());
     for (key, selector) in [
-        ("links", &links),
-        ("expect_selector", &step.expect_selector),
-        ("expect_not_selector", &step.expect_not_selector),
+        ("links", step.link_selector()),
+        ("expect_selector", step.expect_selector.as_deref()),
+        ("expect_not_selector", step.expect_not_selector.as_deref()),
     ] {
-        if let Some(Err(why)) = selector.as_deref().map(orb_extract::Picker::new) {
+        if let Some(Err(why)) = selector.map(orb_extract::Picker::new) {
             wrong(key, why);
         }
     }

@@ -69,16 +69,26 @@ pub struct StepSettings {
 impl StepSettings {
     /// What `links` says for links to other hosts, whatever the pages are written in.
     pub const ELSEWHERE: &str = "elsewhere";
+    /// What it begins with for the links that a CSS selector chooses, wherever they lead.
+    pub const ANYWHERE: &str = "anywhere:";
     /// What it says for the entries of a feed.
     pub const FEED: &str = "feed";
     /// What it begins with for addresses in JSON: a pointer follows, with `*` for every entry.
     pub const JSON: &str = "json:";
 
-    /// Whether its links are chosen by something other than a CSS selector.
+    /// Whether its links may lead anywhere: they are not chosen by a CSS selector alone.
     pub fn chooses_by_kind(&self) -> bool {
-        self.links
-            .as_deref()
-            .is_some_and(|links| links == Self::ELSEWHERE || links == Self::FEED || links.starts_with(Self::JSON))
+        self.links.as_deref().is_some_and(|links| {
+            links == Self::ELSEWHERE
+                || links == Self::FEED
+                || [Self::JSON, Self::ANYWHERE].iter().any(|start| links.starts_with(start))
+        })
+    }
+
+    /// The CSS selector that chooses its links, if one does.
+    pub fn link_selector(&self) -> Option<&str> {
+        let links = self.links.as_deref()?;
+        links.strip_prefix(Self::ANYWHERE).or_else(|| (!self.chooses_by_kind()).then_some(links))
     }
 
     /// Whether its pages are collected.

@@ -47,8 +47,6 @@ pub struct DrawnPage {
     pub screenshot: Option<Bytes>,
     /// What it was made of.
     pub resources: Vec<SeenResource>,
-    /// Errors that its scripts did not catch.
-    pub script_errors: u64,
 }
 
 /// Something that a page was made of.

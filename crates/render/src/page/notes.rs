@@ -172,7 +172,7 @@ impl PageListener {
             }
             "Network.loadingFinished" | "Network.loadingFailed" => self.notes.ends(text("requestId")),
             "Page.navigatedWithinDocument" if text("frameId") == self.target => {
-                self.notes.link(text("url"), LinkKind::Handler)
+                self.notes.link(text("url"), LinkKind::Handler);
             }
             "Page.javascriptDialogOpening" => self.dismiss(text("type") == "beforeunload"),
             "Page.windowOpen" => self.notes.link(text("url"), LinkKind::Handler),

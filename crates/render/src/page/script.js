@@ -4,8 +4,6 @@
   let moved = performance.now();
   const watch = { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ['href', 'src'] };
   new MutationObserver(() => { moved = performance.now(); }).observe(document, watch);
-  let errors = 0;
-  globalThis.addEventListener('error', (event) => { if (event instanceof ErrorEvent) errors += 1; });
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));
   const height = () => Math.max(document.documentElement?.scrollHeight ?? 0, document.body?.scrollHeight ?? 0);
 
@@ -82,13 +80,13 @@
     },
     html(most) {
       const root = document.documentElement;
-      if (!root) return ['', false, errors];
+      if (!root) return ['', false];
       let text = hosts(document) ? copy(root).outerHTML : root.outerHTML;
       const inline = [...document.querySelectorAll('iframe')].map(framed).filter(Boolean);
       const frames = inline.map((body) => `<div data-frame>${body.innerHTML}</div>`).join('');
       if (frames) text = text.replace(/<\/body>(?![\s\S]*<\/body>)/i, () => `${frames}</body>`);
       text = `<!DOCTYPE html>${text}`;
-      return text.length > most ? [text.slice(0, most), true, errors] : [text, false, errors];
+      return text.length > most ? [text.slice(0, most), true] : [text, false];
     },
   };
 })();

@@ -156,7 +156,7 @@ impl Tab<'_> {
             return Err(RenderError::Gone);
         }
         let screenshot = if self.config.screenshots { self.picture().await } else { None };
-        let (html, script_errors) = self.html().await?;
+        let html = self.html().await?;
         let clicked = if self.config.click { self.click().await } else { Vec::new() };
         let mut links = self.notes.take_links();
         links.extend(clicked.into_iter().map(|url| UsedLink { url, kind: LinkKind::Handler }));
@@ -164,7 +164,7 @@ impl Tab<'_> {
         let kind = |url: &str| kinds.get(url).cloned().unwrap_or_else(|| "other".to_owned());
         let answers = self.traffic.take_answers().into_iter();
         let resources = answers.map(|(url, (status, mime))| SeenResource { kind: kind(&url), url, status, mime });
-        Ok(DrawnPage { html, links, screenshot, resources: resources.collect(), script_errors })
+        Ok(DrawnPage { html, links, screenshot, resources: resources.collect() })
     }
 
     async fn prepare(&self) -> Result<(), RenderError> {
@@ -262,9 +262,8 @@ impl Tab<'_> {
         BASE64_STANDARD.decode(taken.get("data")?.as_str()?).ok().map(Bytes::from)
     }
 
-    /// The document, and how many errors its scripts did not catch. A script that keeps the page busy
-    /// is ended first.
-    async fn html(&mut self) -> Result<(String, u64), RenderError> {
+    /// The document. A script that keeps the page busy is ended first.
+    async fn html(&mut self) -> Result<String, RenderError> {
         let wanted = format!("orb.html({})", self.config.max_html);
         let written = match self.evaluate(&wanted, WRITE).await {
             Ok(written) => written,
@@ -280,9 +279,7 @@ impl Tab<'_> {
             self.problems.push(Problem::new("render-cut", told));
         }
         match written.get(0).and_then(Value::as_str) {
-            Some(html) if !html.is_empty() => {
-                Ok((html.to_owned(), written.get(2).and_then(Value::as_u64).unwrap_or_default()))
-            }
+            Some(html) if !html.is_empty() => Ok(html.to_owned()),
             _ => Err(RenderError::NotLoaded("there is no document".to_owned())),
         }
     }
