@@ -9,6 +9,7 @@ use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The user a server runs as that must not be root: nobody.
 pub(crate) const NOBODY: u32 = 65_534;
@@ -22,7 +23,7 @@ pub(crate) struct Daemon {
 impl Daemon {
     /// Starts what this makes for a free port, and waits until it listens.
     pub(crate) fn start(make: impl Fn(u16) -> Command) -> Self {
-        Self::start_at(TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port(), make)
+        Self::start_at(free_port(), make)
     }
 
     /// The same for a port that is known to be free.
@@ -93,12 +94,23 @@ pub(crate) fn vsftpd(root: &Path, beside: &Path, more: &[String]) -> Daemon {
     })
 }
 
+/// A port that nobody listens at, below those that the system hands out: between here and the
+/// server's start, it goes to nobody else.
+fn free_port() -> u16 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let start = std::process::id().wrapping_mul(97);
+    let next = || start.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % 20_000 + 10_000;
+    let mut ports = std::iter::repeat_with(|| u16::try_from(next()).unwrap());
+    ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).unwrap()
+}
+
 /// proftpd: MLSD, a user `me` with the password `secret`, and where a certificate and its key are
 /// given, TLS, whose sessions must be resumed for data. `implicit` begins with it.
 pub(crate) fn proftpd(root: &Path, beside: &Path, tls: Option<(&str, &str)>, implicit: bool) -> Daemon {
     fs::create_dir_all(beside).unwrap();
     let hash = Command::new("openssl").args(["passwd", "-6", "secret"]).output().unwrap().stdout;
-    let is_root = geteuid().is_root();
+    // It is not installed: Debian allows one FTP server at a time.
+    let (unpacked, is_root) = (super::root().join("target/unpacked"), geteuid().is_root());
     let owner = if is_root { NOBODY } else { geteuid().as_raw() };
     let user = format!("me:{}:{owner}:{owner}::{}:/bin/sh\n", String::from_utf8(hash).unwrap().trim(), root.display());
     let (users, config) = (beside.join("users"), beside.join("proftpd.conf"));
@@ -117,6 +129,7 @@ pub(crate) fn proftpd(root: &Path, beside: &Path, tls: Option<(&str, &str)>, imp
             lines.push("User nobody\nGroup nogroup".to_owned());
         }
         if let Some((certificate, key)) = tls {
+            lines.push(format!("ModulePath {}", unpacked.join("usr/lib/proftpd").display()));
             lines.push("LoadModule mod_tls.c\nTLSEngine on\nTLSRequired on\nTLSProtocol TLSv1.2 TLSv1.3".to_owned());
             lines.push(format!("TLSRSACertificateFile {certificate}\nTLSRSACertificateKeyFile {key}"));
             lines.push(format!("TLSLog {}", beside.join("tls.log").display()));
@@ -125,7 +138,7 @@ pub(crate) fn proftpd(root: &Path, beside: &Path, tls: Option<(&str, &str)>, imp
             lines.push("TLSOptions UseImplicitSSL".to_owned());
         }
         fs::write(&config, lines.join("\n") + "\n").unwrap();
-        let mut command = Command::new("/usr/sbin/proftpd");
+        let mut command = Command::new(unpacked.join("usr/sbin/proftpd"));
         command.args(["-n", "-q", "-c"]).arg(&config);
         command
     })

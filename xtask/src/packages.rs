@@ -4,8 +4,8 @@
 //! it elsewhere is left alone. Only root may install; other users get a message that says what to
 //! ask for.
 
-use crate::steps::{run, succeeds};
-use anyhow::{Result, bail};
+use crate::steps::{root, run, succeeds};
+use anyhow::{Context, Result, bail};
 use std::path::Path;
 
 /// How to detect a package.
@@ -44,8 +44,10 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     ("clang-14-doc", "a real site for tests/editions.rs", Probe::File("/usr/share/doc/clang-14/html/index.html")),
     ("clang-15-doc", "the same site a year later", Probe::File("/usr/share/doc/clang-15/html/index.html")),
     ("vsftpd", "an FTP server that tests/real_servers.rs crawls", Probe::File("/usr/sbin/vsftpd")),
-    ("proftpd-core", "another, which lists for machines", Probe::File("/usr/sbin/proftpd")),
-    ("proftpd-mod-crypto", "its TLS", Probe::File("/usr/lib/proftpd/mod_tls.so")),
+    ("libmemcached11", "part of proftpd, see UNPACKED", Probe::Runs("sh", &["-c", "ls /usr/lib/*/libmemcached.so.11"])),
+    ("libhiredis0.14", "likewise", Probe::Runs("sh", &["-c", "ls /usr/lib/*/libhiredis.so.0.14"])),
+    ("libmemcachedutil2", "likewise", Probe::Runs("sh", &["-c", "ls /usr/lib/*/libmemcachedutil.so.2"])),
+    ("libpcre2-posix3", "likewise", Probe::Runs("sh", &["-c", "ls /usr/lib/*/libpcre2-posix.so.3"])),
     ("openssl", "makes the hash of its password", Probe::Runs("openssl", &["version"])),
     ("openssh-client", "speaks SSH for SFTP", Probe::Runs("ssh", &["-V"])),
     ("openssh-server", "an SFTP server that tests/sftp.rs crawls", Probe::File("/usr/sbin/sshd")),
@@ -62,6 +64,11 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     ("libreoffice-calc-nogui", "makes its sheets", Probe::File("/usr/lib/libreoffice/program/libsclo.so")),
     ("libreoffice-impress-nogui", "makes its slides", Probe::File("/usr/lib/libreoffice/program/libsdlo.so")),
 ];
+
+/// What the tests need and cannot be installed beside the others: Debian allows one FTP server at a
+/// time. It is unpacked into `target/unpacked`, each with a file by which its presence is known.
+const UNPACKED: &[(&str, &str)] =
+    &[("proftpd-core", "usr/sbin/proftpd"), ("proftpd-mod-crypto", "usr/lib/proftpd/mod_tls.so")];
 
 /// What the bench needs in addition.
 pub(crate) const FOR_BENCH: &[Package] = &[
@@ -110,6 +117,18 @@ pub(crate) fn ensure(packages: &[Package]) -> Result<()> {
     let still: Vec<&str> = self::missing(packages).iter().map(|(name, _, _)| *name).collect();
     if !still.is_empty() {
         bail!("installed, but not to be found: {}", still.join(" "));
+    }
+    Ok(())
+}
+
+/// Unpacks what cannot be installed.
+pub(crate) fn unpack() -> Result<()> {
+    let place = root().join("target/unpacked");
+    for (name, file) in UNPACKED.iter().filter(|(_, file)| !place.join(file).exists()) {
+        std::fs::create_dir_all(&place)?;
+        let place = place.display();
+        run("sh", &["-c", &format!("cd '{place}' && apt-get -qq download {name} && dpkg -x {name}_*.deb .")])
+            .with_context(|| format!("{name} has no {file}"))?;
     }
     Ok(())
 }

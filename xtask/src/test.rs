@@ -9,7 +9,7 @@ use anyhow::Result;
 
 /// Installs what the tests need.
 pub(crate) fn setup() -> Result<()> {
-    step("Debian packages", || packages::ensure(packages::FOR_TESTS))?;
+    step("Debian packages", || packages::ensure(packages::FOR_TESTS).and_then(|()| packages::unpack()))?;
     step("judges from PyPI", || judges::ensure("judges", "tests/judges/requirements.txt"))
 }
 

@@ -62,7 +62,7 @@ pub(super) struct FileBounds<'a> {
 }
 
 /// A reply, or the status by which the server refused.
-pub(super) type Answered<T> = Result<Result<T, SftpStatus>, BrokenOff>;
+pub(super) type SftpAnswer<T> = Result<Result<T, SftpStatus>, BrokenOff>;
 
 impl SftpSession {
     /// Connects and logs in.
@@ -122,7 +122,7 @@ impl SftpSession {
         }
     }
 
-    async fn real_path(&mut self, path: &[u8]) -> Answered<Bytes> {
+    async fn real_path(&mut self, path: &[u8]) -> SftpAnswer<Bytes> {
         match self.ask(SftpRequest::RealPath(path)).await? {
             SftpReply::Names(names) if names.len() == 1 => Ok(Ok(names[0].name.clone())),
             other => refused(other),
@@ -130,7 +130,7 @@ impl SftpSession {
     }
 
     /// What a path leads to, through symbolic links.
-    pub(super) async fn stat(&mut self, path: &[u8]) -> Answered<FileAttributes> {
+    pub(super) async fn stat(&mut self, path: &[u8]) -> SftpAnswer<FileAttributes> {
         let path = self.path(path);
         self.note("> ", b"STAT", &path);
         match self.ask(SftpRequest::Stat(&path)).await? {
@@ -146,7 +146,7 @@ impl SftpSession {
         path: &[u8],
         most: u64,
         watch: &dyn Watch,
-    ) -> Answered<(Vec<SftpName>, Option<Truncation>)> {
+    ) -> SftpAnswer<(Vec<SftpName>, Option<Truncation>)> {
         let path = self.path(path);
         self.note("> ", b"OPENDIR", &path);
         let handle = match self.ask(SftpRequest::OpenDirectory(&path)).await? {
@@ -213,7 +213,7 @@ impl SftpSession {
     }
 
     /// Fetches a file.
-    pub(super) async fn retrieve(&mut self, path: &[u8], bounds: &FileBounds<'_>) -> Answered<Received> {
+    pub(super) async fn retrieve(&mut self, path: &[u8], bounds: &FileBounds<'_>) -> SftpAnswer<Received> {
         let path = self.path(path);
         self.note("> ", b"OPEN", &path);
         let handle = match self.ask(SftpRequest::Open(&path)).await? {
@@ -238,7 +238,7 @@ impl SftpSession {
 
     /// Reads a file to its end, several parts at a time, or until the limits of size and time cut
     /// it off.
-    async fn read_whole(&mut self, handle: &[u8], bounds: &FileBounds<'_>) -> Answered<Received> {
+    async fn read_whole(&mut self, handle: &[u8], bounds: &FileBounds<'_>) -> SftpAnswer<Received> {
         let FileBounds { size, most: limit, config, watch } = *bounds;
         let mut clock = ExchangeTimers::new(config, self.program.held());
         let rule = SpoolRule { over: config.spool_over, dir: &config.spool_dir };
@@ -375,7 +375,7 @@ impl SftpSession {
         BrokenOff { silent: !self.heard, ..Failure::new(FailureKind::Protocol, line).into() }
     }
 
-    fn refused<T>(&mut self, reply: SftpReply) -> Answered<T> {
+    fn refused<T>(&mut self, reply: SftpReply) -> SftpAnswer<T> {
         if let SftpReply::Status(status) = &reply {
             let line = format!("{} {}", status.code, status.text);
             self.note("< ", line.as_bytes(), b"");
@@ -392,7 +392,7 @@ impl SftpSession {
 }
 
 /// A status by which a server refuses; whatever else it says is none of what was asked for.
-fn refused<T>(reply: SftpReply) -> Answered<T> {
+fn refused<T>(reply: SftpReply) -> SftpAnswer<T> {
     match reply {
         SftpReply::Status(status) => Ok(Err(status)),
         _ => Err(malformed("the server's answer is not what was asked for").into()),
