@@ -125,7 +125,7 @@ fn long_page() -> String {
     let text = |from: usize, count: usize| (from..from + count).map(word).collect::<Vec<_>>().join(" ");
     let mut page = String::from("<!DOCTYPE html><html><head><meta charset=utf-8><title>Long</title></head><body>");
     for part in 0..60 {
-        let link = |n: usize| format!("<a href=\"http://a.example/{part}/{n}?q=a&amp;r=%20\">link {part} {n}</a>");
+        let link = |n: usize| format!("<a href=\"http://a.example/{part}/{n}?q=a&amp;r=b\">link {part} {n}</a>");
         page +=
             &format!("<h2>Part {part} {}</h2><p>{} {} {}.</p>", text(part, 3), text(part, 90), link(1), text(7, 30));
         page += &match part % 6 {

@@ -53,11 +53,11 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         main_content(&wish)?;
     }
     if wish.wants("markdown") {
-        let corpus = wish.corpus.clone().or_else(|| corpus());
+        let corpus = wish.corpus.clone().or_else(corpus);
         step("markdown", || markdown::run(corpus.as_deref()))?;
     }
     if wish.wants("documents") {
-        let corpus = wish.corpus.clone().or_else(|| corpus());
+        let corpus = wish.corpus.clone().or_else(corpus);
         step("documents", || documents::run(corpus.as_deref(), &wish.passed))?;
     }
     if wish.wants("search") {
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     }
     // Only where it is asked for: it takes Java and a judge that nothing else needs.
     if wish.only.iter().any(|part| part == "office") {
-        let Some(corpus) = wish.corpus.clone().or_else(|| corpus()) else {
+        let Some(corpus) = wish.corpus.clone().or_else(corpus) else {
             bail!("no documents: give --corpus PATH, a directory with documents/");
         };
         step("office documents", || office::run(&corpus))?;
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
 }
 
 fn main_content(wish: &QualityWish) -> Result<()> {
-    let Some(corpus) = wish.corpus.clone().or_else(|| corpus()) else {
+    let Some(corpus) = wish.corpus.clone().or_else(corpus) else {
         bail!("no annotated pages: give --corpus PATH, a directory with pages.json and pages/");
     };
     step("main content", || cargo(&wish.command(&corpus).iter().map(String::as_str).collect::<Vec<_>>()))

@@ -12,7 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::Signal;
-use std::io::{self, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 /// The size of the pipes, so that most documents fit at once.
 const PIPE: usize = 1 << 20;
-/// How much is read at a time.
+/// How much is read at a time; longer answers are understood while they come.
 const CHUNK: usize = 256 << 10;
 /// How much of its last words is looked at.
 const LAST_WORDS: u64 = 4_096;
@@ -90,9 +90,7 @@ impl Helper {
     /// Has it read a document; `Err` says how it ended instead.
     pub(crate) fn ask(&mut self, request: &Request, bytes: &[u8], wall: Duration) -> Result<HelperAnswer, HelperEnd> {
         let deadline = Instant::now() + wall;
-        let asked = self.exchange(request, bytes, deadline);
-        let answer = asked.and_then(|frame| serde_json::from_slice::<HelperAnswer>(&frame).map_err(io::Error::from));
-        match answer {
+        match self.exchange(request, bytes, deadline) {
             Ok(answer) => {
                 self.read += 1;
                 self.cpu = Duration::from_millis(answer.cpu_ms);
@@ -102,7 +100,7 @@ impl Helper {
         }
     }
 
-    fn exchange(&mut self, request: &Request, bytes: &[u8], deadline: Instant) -> io::Result<Vec<u8>> {
+    fn exchange(&mut self, request: &Request, bytes: &[u8], deadline: Instant) -> io::Result<HelperAnswer> {
         let mut head = Vec::new();
         frame::write(&mut head, &serde_json::to_vec(request)?)?;
         head.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
@@ -111,13 +109,14 @@ impl Helper {
         let mut length = [0; 8];
         receive(&mut self.output, &mut length, deadline)?;
         let length = usize::try_from(frame::checked(length)?).map_err(io::Error::other)?;
-        let mut frame = Vec::new();
-        while frame.len() < length {
-            let from = frame.len();
-            frame.resize(length.min(from + CHUNK), 0);
-            receive(&mut self.output, &mut frame[from..], deadline)?;
+        if length > CHUNK {
+            // What is long is not kept twice: once as it came, and once as it is understood.
+            let pipe = TimedPipe { pipe: &mut self.output, deadline };
+            return Ok(serde_json::from_reader(BufReader::with_capacity(CHUNK, pipe.take(length as u64)))?);
         }
-        Ok(frame)
+        let mut frame = vec![0; length];
+        receive(&mut self.output, &mut frame, deadline)?;
+        Ok(serde_json::from_slice(&frame)?)
     }
 
     /// Ends it, and says why it gave no answer.
@@ -178,6 +177,24 @@ fn send(pipe: &mut ChildStdin, mut bytes: &[u8], deadline: Instant) -> io::Resul
         }
     }
     Ok(())
+}
+
+/// A pipe that is read until a deadline.
+struct TimedPipe<'p> {
+    pipe: &'p mut ChildStdout,
+    deadline: Instant,
+}
+
+impl Read for TimedPipe<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.pipe.read(bytes) {
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => wait(&*self.pipe, PollFlags::IN, self.deadline)?,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                read => return read,
+            }
+        }
+    }
 }
 
 fn receive(pipe: &mut ChildStdout, mut bytes: &mut [u8], deadline: Instant) -> io::Result<()> {

@@ -57,7 +57,7 @@ fn xml(bytes: &[u8]) -> u64 {
     let mut sum = 0;
     for number in 0..archive.len() {
         if let Ok(entry) = archive.by_index_raw(number)
-            && (entry.name().ends_with(".xml") || entry.name().ends_with(".rels"))
+            && entry.name().is_ok_and(|name| name.ends_with(".xml") || name.ends_with(".rels"))
         {
             sum += entry.size();
         }

@@ -51,11 +51,11 @@ fn bind(objects: &[Vec<u8>], out: &mut Vec<u8>) {
         out.extend_from_slice(b"\nendobj\n");
     }
     let (table, size) = (out.len() - start, objects.len() + 1);
-    let _ = write!(out, "xref\n0 {size}\n0000000000 65535 f \n");
+    let _ = writeln!(out, "xref\n0 {size}\n0000000000 65535 f ");
     for place in places {
-        let _ = write!(out, "{place:010} 00000 n \n");
+        let _ = writeln!(out, "{place:010} 00000 n ");
     }
-    let _ = write!(out, "trailer\n<</Size {size}/Root 1 0 R>>\nstartxref\n{table}\n%%EOF\n");
+    let _ = writeln!(out, "trailer\n<</Size {size}/Root 1 0 R>>\nstartxref\n{table}\n%%EOF");
 }
 
 #[cfg(test)]

@@ -169,7 +169,7 @@ pub(crate) fn render(ask: &Ask<'_>, plain: Plain, reply: &mut Reply) {
 
 /// Whether a page is a document. The home page is none.
 fn is_document(spec: &Spec, plain: Plain) -> bool {
-    spec.documents > 0 && plain.page > 0 && plain.page % spec.documents == 0
+    spec.documents > 0 && plain.page > 0 && plain.page.is_multiple_of(spec.documents)
 }
 
 impl PageWriter<'_> {

@@ -16,6 +16,9 @@ use std::path::Path;
 /// Endings of what is read elsewhere.
 const ELSEWHERE: [&str; 4] = ["pdf", "html", "link", "json"];
 
+/// What Tika alone calls encrypted documents, and what others call them.
+const TIKAS_OWN: (&str, &str) = ("application/x-tika-ooxml-protected", "application/encrypted");
+
 /// What was found in files of one ending.
 #[derive(Default)]
 struct OfficeTally {
@@ -96,7 +99,8 @@ impl OfficeTally {
             Value::Array(kinds) => kinds.first().and_then(Value::as_str),
             kind => kind.as_str(),
         };
-        self.types += usize::from(kind.and_then(|k| k.split(';').next()) == document["mime"].as_str());
+        let kind = kind.and_then(|k| k.split(';').next()).map(|k| if k == TIKAS_OWN.0 { TIKAS_OWN.1 } else { k });
+        self.types += usize::from(kind == document["mime"].as_str());
     }
 
     fn print(&self, ending: &str) {

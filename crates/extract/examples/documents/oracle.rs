@@ -74,19 +74,23 @@ fn qpdf_links(file: &Path) -> Option<Targets> {
     let told = printed("qpdf", &["--json=1", "--json-key=objects", "--no-warn"], file, &[])?;
     let told: serde_json::Value = serde_json::from_str(&told).ok()?;
     let mut found = BTreeSet::new();
-    actions(&told, &mut found);
+    actions(&told["objects"], &told, &mut found);
     Some(found)
 }
 
-fn actions(value: &serde_json::Value, found: &mut Targets) {
+fn actions(objects: &serde_json::Value, value: &serde_json::Value, found: &mut Targets) {
     match value {
-        serde_json::Value::Array(all) => all.iter().for_each(|value| actions(value, found)),
+        serde_json::Value::Array(all) => all.iter().for_each(|value| actions(objects, value, found)),
         serde_json::Value::Object(map) => {
-            let text = |key: &str| map.get(key).and_then(serde_json::Value::as_str);
+            // A value may stand elsewhere: `12 0 R`.
+            let text = |key: &str| {
+                let own = map.get(key)?.as_str()?;
+                objects.get(own).map_or(Some(own), serde_json::Value::as_str)
+            };
             if let (Some("/URI"), Some(target)) = (text("/S"), text("/URI")) {
                 found.insert(target.trim_matches(|c: char| c <= ' ').to_owned());
             }
-            map.values().for_each(|value| actions(value, found));
+            map.values().for_each(|value| actions(objects, value, found));
         }
         _ => {}
     }

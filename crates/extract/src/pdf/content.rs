@@ -354,8 +354,9 @@ impl<'r, 'a> ContentReader<'r, 'a> {
                 self.place(meaning.text, width, &font);
             }
             let word_space = if code == 32 && length == 1 { self.state.word_space } else { 0.0 };
-            let step = width * self.state.size + self.state.char_space + word_space;
-            self.move_by(if horizontal { step } else { -step });
+            // Lines of vertical writing run downwards, but spaces point upwards (9.3.2).
+            let step = if horizontal { width } else { -width } * self.state.size;
+            self.move_by(step + self.state.char_space + word_space);
         }
     }
 

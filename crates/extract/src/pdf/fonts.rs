@@ -1,20 +1,24 @@
 //! Which characters do the codes of a font mean, and how far do they advance?
 //!
 //! Text in a PDF is a string of codes; the font says what they stand for: by its `ToUnicode` table,
-//! by the names of its glyphs, or by the character collection it belongs to. What was looked up
-//! once is kept, because a page shows the same few dozen codes thousands of times.
+//! by the names of its glyphs, by the character collection it belongs to, or by the characters for
+//! which its embedded program has the glyph. What was looked up once is kept, because a page shows the same few dozen codes thousands of times.
 
 use super::strings::plain;
 use encoding_rs::Encoding;
 use hayro_cmap::{BfString, CMap, CMapName, CidFamily, load_embedded};
 use hayro_font::{CMapResolverFn, Font, FontCache, FontGlyph, FontQuery, FontResolverFn, StandardFont};
 use hayro_syntax::object::{Array, Dict, Name, Object, Stream};
+use skrifa::{FontRef, MetadataProvider as _};
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// How many characters of a font's program are looked at.
+const MAX_MAPPINGS: usize = 100_000;
 
 /// Where a text stands in the table of texts.
 pub(super) type TextId = u32;
@@ -64,6 +68,8 @@ pub(super) struct PdfFont<'a> {
     /// Its font size in the units of its glyphs; 1 but for fonts that are drawn by the document.
     pub(super) em: f64,
     codes: RefCell<HashMap<u32, CodeMeaning>>,
+    /// Which characters its program has glyphs for, by glyph; looked up when nothing else is known.
+    drawn: OnceCell<HashMap<u32, char>>,
 }
 
 /// The fonts of a document.
@@ -99,7 +105,7 @@ impl<'a> Fonts<'a> {
         }
         let font = self.cache.font(dict, &self.programs, &self.cmaps).map(|font| {
             let (collection, encoding, em) = (self.collection(dict), encoding(dict), em(dict).unwrap_or(1.0));
-            Rc::new(PdfFont { font, collection, encoding, em, codes: RefCell::default() })
+            Rc::new(PdfFont { font, collection, encoding, em, codes: RefCell::default(), drawn: OnceCell::new() })
         });
         let font = font.or_else(|| self.fallback());
         self.known.insert(place, font.clone());
@@ -111,8 +117,8 @@ impl<'a> Fonts<'a> {
         if self.fallback.is_none() {
             let font = self.cache.standard_font(StandardFont::Helvetica, &self.programs)?;
             let encoding = Some(encoding_rs::WINDOWS_1252);
-            self.fallback =
-                Some(Rc::new(PdfFont { font, collection: None, encoding, em: 1.0, codes: RefCell::default() }));
+            let (codes, drawn) = Default::default();
+            self.fallback = Some(Rc::new(PdfFont { font, collection: None, encoding, em: 1.0, codes, drawn }));
         }
         self.fallback.clone()
     }
@@ -214,8 +220,27 @@ impl PdfFont<'_> {
         told.map(spelt)
             .filter(known)
             .or_else(|| self.collected(code).map(spelt).filter(known))
+            .or_else(|| self.drawn(&glyph).map(spelt).filter(known))
             .or_else(|| self.encoded(code).map(spelt))
             .unwrap_or_default()
+    }
+
+    /// By what the font's program draws this glyph for.
+    fn drawn(&self, glyph: &FontGlyph<'_>) -> Option<BfString> {
+        let FontGlyph::Outline(glyph) = glyph else { return None };
+        let drawn = self.drawn.get_or_init(|| {
+            let program = glyph.font_data().map(|program| program.data);
+            let font = program.as_ref().and_then(|data| FontRef::new((**data).as_ref()).ok());
+            let mappings = font.iter().flat_map(|font| font.charmap().mappings()).take(MAX_MAPPINGS);
+            let mut drawn: HashMap<u32, char> = HashMap::new();
+            for (character, glyph) in mappings {
+                if let Some(c) = char::from_u32(character).filter(|c| !('\u{E000}'..='\u{F8FF}').contains(c)) {
+                    drawn.entry(glyph.to_u32()).or_insert(c);
+                }
+            }
+            drawn
+        });
+        drawn.get(&glyph.glyph_id().to_u32()).map(|c| BfString::Char(*c))
     }
 
     /// By the encoding that the font names.

@@ -13,6 +13,8 @@ use super::words::{Row, Word, touch};
 const FULL: f32 = 0.85;
 /// Lines of a paragraph are at most this far apart, in font sizes.
 const MAX_LEADING: f32 = 1.75;
+/// How far back the spelling of a divided word is looked for.
+const LOOK_BACK: usize = 32 << 10;
 /// Lines of a paragraph differ at most by this factor in size.
 const SAME_SIZE: f32 = 1.2;
 
@@ -33,7 +35,10 @@ pub(super) fn write(block: &TextBlock, glyphs: &[Glyph], texts: &GlyphTexts, out
         let alone = before.filter(|before| before.len() == 1).and_then(|before| before.last());
         let is_full = alone.is_some_and(|segment| segment.x1 - left >= FULL * (right - left));
         if is_near && is_divided(out, &line) {
-            out.pop();
+            // Where the word stands elsewhere with its hyphen, it is spelt with one.
+            if !is_hyphenated(out, &line) {
+                out.pop();
+            }
         } else if !is_near || !is_full {
             end_paragraph(out);
         } else if !is_unspaced(out, &line) {
@@ -66,6 +71,16 @@ fn is_divided(before: &str, next: &str) -> bool {
     let mut end = before.chars().rev();
     let hyphen = matches!(end.next(), Some('-' | '\u{AD}' | '\u{2010}'));
     hyphen && end.next().is_some_and(char::is_alphabetic) && next.chars().next().is_some_and(char::is_lowercase)
+}
+
+/// Whether the word that two lines divide at a hyphen has one wherever it stands on one line.
+fn is_hyphenated(before: &str, next: &str) -> bool {
+    let start = before.len().saturating_sub(LOOK_BACK);
+    let recent = before.get(before.ceil_char_boundary(start)..).unwrap_or(before);
+    let Some((text, first)) = recent.rsplit_once(|c: char| c.is_whitespace()) else { return false };
+    let end = next.find(|c: char| !c.is_alphabetic()).unwrap_or(next.len());
+    let word = format!("{first}{}", next.get(..end).unwrap_or(next));
+    text.contains(&word)
 }
 
 /// Whether a line continues without a space, as in scripts that write none.

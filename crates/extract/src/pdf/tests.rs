@@ -63,6 +63,13 @@ fn turned_text_is_read_along_its_own_lines() {
 }
 
 #[test]
+fn a_divided_word_has_a_hyphen_if_it_is_spelt_so_elsewhere() {
+    let line = |y: u32, words: &str| format!("1 0 0 1 60 {y} Tm ({words}) Tj ");
+    let lines = line(700, "who co-operate are well-") + &line(688, "known when they co-") + &line(676, "operate a lot");
+    assert_eq!(text(&lines).replace('\n', " "), "who co-operate are wellknown when they co-operate a lot");
+}
+
+#[test]
 fn a_table_is_read_row_by_row() {
     let cell = |x: u32, y: u32, word: &str| format!("1 0 0 1 {x} {y} Tm ({word}) Tj ");
     let rows = [("Apples", "3"), ("Pears", "14"), ("Plums", "5"), ("Nuts", "92")];
