@@ -86,7 +86,11 @@ impl FieldWriter<'_> {
         self.automaton.insert(word)?;
         let count = u32::try_from(documents.len()).unwrap_or(u32::MAX);
         self.facts.push(TermFacts { documents: count, ..self.end() });
-        if documents.len() < BLOCK { self.few_documents(documents) } else { self.many_documents(documents, count)? }
+        if documents.len() < BLOCK {
+            self.few_documents(documents)
+        } else {
+            self.many_documents(documents, count)?
+        }
         if self.outline.record.has_positions() {
             self.positions.list(steps)?;
         }
