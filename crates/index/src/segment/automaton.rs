@@ -5,7 +5,7 @@
 //! lists of transitions; on texts with many words it takes a third of the time of indexing. Here
 //! outputs are ordinals, so what a transition adds follows from the first term below each of its
 //! two states, and a state with one transition is told from others by a single integer. Only such
-//! states are shared, which are nearly all that can be.
+//! states are shared: on real texts others hardly ever are equal.
 
 use std::io::{self, Write};
 
@@ -241,4 +241,108 @@ fn packed_size(number: u64) -> u8 {
 
 fn pack(out: &mut Vec<u8>, number: u64, size: u8) {
     out.extend_from_slice(&number.to_le_bytes()[..usize::from(size)]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::infos::{TermFacts, TermFactsWriter};
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+    use tantivy::directory::FileSlice;
+    use tantivy::postings::TermInfo;
+    use tantivy::termdict::{TermDictionary, TermDictionaryBuilder};
+
+    /// What is said about the nth term.
+    fn info(n: u64) -> TermInfo {
+        let begin = |n: u64| (n * n / 3 + n) as usize;
+        let documents = (n.wrapping_mul(0x9e37_79b9) % 1_000) as u32 + 1;
+        TermInfo { doc_freq: documents, postings_range: begin(n)..begin(n + 1), positions_range: 0..0 }
+    }
+
+    fn facts(n: u64) -> TermFacts {
+        let TermInfo { doc_freq, postings_range, .. } = info(n);
+        TermFacts { documents: doc_freq, postings: postings_range.start as u64, positions: 0 }
+    }
+
+    fn by_us(terms: &BTreeSet<Vec<u8>>) -> Vec<u8> {
+        let (mut out, mut told) = (Vec::new(), TermFactsWriter::default());
+        let mut automaton = TermAutomaton::new(&mut out);
+        for (term, n) in terms.iter().zip(0..) {
+            automaton.insert(term).unwrap();
+            told.push(facts(n));
+        }
+        let count = automaton.terms();
+        automaton.finish(&told.finish(facts(count), count)).unwrap();
+        out
+    }
+
+    fn by_the_engine(terms: &BTreeSet<Vec<u8>>) -> Vec<u8> {
+        let mut builder = TermDictionaryBuilder::create(Vec::new()).unwrap();
+        for (term, n) in terms.iter().zip(0..) {
+            builder.insert(term, &info(n)).unwrap();
+        }
+        builder.finish().unwrap()
+    }
+
+    /// The engine reads what it would have read of its own, forwards and one by one.
+    fn assert_read(terms: &BTreeSet<Vec<u8>>) {
+        let (ours, theirs) = (by_us(terms), by_the_engine(terms));
+        let [ours, theirs] = [ours, theirs].map(|bytes| TermDictionary::open(FileSlice::from(bytes)).unwrap());
+        assert_eq!(ours.num_terms(), terms.len());
+        let (mut one, mut other) = (ours.stream().unwrap(), theirs.stream().unwrap());
+        while let Some((term, info)) = one.next() {
+            assert_eq!(other.next(), Some((term, info)));
+        }
+        assert!(other.next().is_none());
+        let mut term = Vec::new();
+        for (known, n) in terms.iter().zip(0..) {
+            assert_eq!(ours.get(known).unwrap(), Some(info(n)), "{known:?}");
+            assert_eq!(ours.term_ord(known).unwrap(), Some(n));
+            assert!(ours.ord_to_term(n, &mut term).unwrap() && term == *known, "{known:?}");
+            let longer = [known.as_slice(), b"\xff"].concat();
+            assert_eq!(ours.get(&longer).unwrap(), theirs.get(&longer).unwrap());
+        }
+    }
+
+    fn word() -> impl Strategy<Value = Vec<u8>> {
+        let ending = "[a-e]{0,9}(ing|ed|s|ation|)";
+        prop_oneof![ending.prop_map(String::into_bytes), proptest::collection::vec(any::<u8>(), 0..4)]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+        #[test]
+        fn any_terms_are_found_as_in_a_dictionary_of_the_engine(
+            terms in proptest::collection::btree_set(word(), 0..700)
+        ) {
+            assert_read(&terms);
+        }
+    }
+
+    #[test]
+    fn states_with_every_input_and_dictionaries_of_one_term_are_read() {
+        assert_read(&BTreeSet::new());
+        assert_read(&BTreeSet::from([Vec::new()]));
+        assert_read(&(0..=255).map(|byte| vec![byte]).collect());
+        assert_read(&(0..70_000u64).map(|n| (n * 257).to_be_bytes().to_vec()).collect());
+        for arcs in [2u8, 32, 33, 63, 64, 255] {
+            assert_read(&(0..arcs).flat_map(|byte| [vec![7, byte], vec![7, byte, 0]]).collect());
+        }
+    }
+
+    #[test]
+    fn common_endings_are_stored_once() {
+        let mixed =
+            |n: u64| (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let word = |n: u64| -> Vec<u8> {
+            let (stem, letters) = (mixed(n), 4 + mixed(n) % 6);
+            let stem: String = (0..letters).map(|at| char::from(b'a' + (stem >> (7 * at) & 15) as u8)).collect();
+            (stem + ["", "s", "ing", "ation", "ed"][(mixed(n) >> 33) as usize % 5]).into_bytes()
+        };
+        let terms: BTreeSet<Vec<u8>> = (0..50_000).map(word).collect();
+        let (ours, theirs) = (by_us(&terms).len(), by_the_engine(&terms).len());
+        assert!(ours * 10 < theirs * 11, "{ours} bytes instead of {theirs} for {} terms", terms.len());
+        assert_read(&terms);
+    }
 }

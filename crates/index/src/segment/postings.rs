@@ -87,9 +87,9 @@ impl FieldWriter<'_> {
         let count = u32::try_from(documents.len()).unwrap_or(u32::MAX);
         self.facts.push(TermFacts { documents: count, ..self.end() });
         if documents.len() < BLOCK {
-            self.few_documents(documents)
+            self.few_documents(documents);
         } else {
-            self.many_documents(documents, count)?
+            self.many_documents(documents, count)?;
         }
         if self.outline.record.has_positions() {
             self.positions.list(steps)?;
