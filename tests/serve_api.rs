@@ -284,6 +284,20 @@ fn events_tell_the_state_and_go_on_after_the_last_one_seen() {
     assert_eq!(asked.served.get(&one, &[]).status, 401);
 }
 
+#[test]
+fn a_reader_of_feeds_has_an_address_of_its_own() {
+    let asked = asked();
+    let args = ["user", "token", "ann", "--scope", "read", "--project", PROJECT, "--json"];
+    let made = asked.home.orb(&args).json();
+    let address = format!("/feed/{}", made["token"].as_str().unwrap());
+    let feed = asked.served.get(&address, &[]);
+    assert_eq!((feed.status, feed.header("content-type")), (200, Some("application/atom+xml; charset=utf-8")));
+    let same = asked.send(&format!("GET /p/{PROJECT}/changes.atom"), &[], "");
+    assert_eq!(feed.body, same.body);
+    asked.home.orb(&["user", "token", "ann", "--revoke", &made["id"].to_string()]).expect(0);
+    assert_eq!(asked.served.get(&address, &[]).status, 404);
+}
+
 /// Tools that leave something behind.
 const ACTING: [&str; 4] = ["visit", "run", "stop", "acknowledge"];
 

@@ -4,7 +4,7 @@
 //! Looking fetches a page, so it is sent, not got. Whoever is not an operator looks and crawls with
 //! the address guard closed: an address that turns out to be private is not visited.
 
-use super::settings::{ScopeChoice, fill, modes};
+use super::settings::{AreaChoice, fill, modes};
 use crate::launch::{LaunchKind, LaunchState, RunWish, start_run};
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, html};
@@ -39,7 +39,7 @@ struct NewPage {
     name: String,
     wrong: Option<String>,
     found: Option<FoundSite>,
-    modes: Vec<ScopeChoice>,
+    modes: Vec<AreaChoice>,
     depth: String,
     max_pages: String,
     delay: String,

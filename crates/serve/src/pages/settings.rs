@@ -46,7 +46,7 @@ struct SettingsPage<'a> {
     version: &'a str,
     wrong: Option<String>,
     said: bool,
-    modes: Vec<ScopeChoice>,
+    modes: Vec<AreaChoice>,
     seeds: String,
     depth: String,
     max_pages: String,
@@ -56,7 +56,7 @@ struct SettingsPage<'a> {
 }
 
 /// The modes of a scope, with the chosen one marked.
-pub(super) fn modes(chosen: Mode) -> Vec<ScopeChoice> {
+pub(super) fn modes(chosen: Mode) -> Vec<AreaChoice> {
     let choice = |mode: &Mode| {
         let about = match mode {
             Mode::Prefix => "below the directory of each address",
@@ -65,13 +65,13 @@ pub(super) fn modes(chosen: Mode) -> Vec<ScopeChoice> {
             Mode::Neighbours => "their hosts, and what these link to",
             Mode::Any => "everywhere that links lead",
         };
-        ScopeChoice { name: mode.name(), about, is_chosen: *mode == chosen }
+        AreaChoice { name: mode.name(), about, is_chosen: *mode == chosen }
     };
     Mode::ALL.iter().map(choice).collect()
 }
 
 /// An area that a crawl may keep to.
-pub(super) struct ScopeChoice {
+pub(super) struct AreaChoice {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
     pub(super) is_chosen: bool,
