@@ -77,6 +77,9 @@ impl WebGraph {
     }
 }
 
+/// The top nodes of a ranking with their scores, best first.
+type TopNodes = Arc<[(u32, f64)]>;
+
 /// Nodes of a ranking that are kept in memory.
 const KEPT: usize = 1_000;
 
@@ -92,7 +95,7 @@ struct RankedGraph {
     names: NameList,
     numbers: NodeNumbers,
     /// The top nodes by each measure that was asked for: to find them takes a scan of all scores.
-    tops: Mutex<Vec<(By, Arc<[(u32, f64)]>)>>,
+    tops: Mutex<Vec<(By, TopNodes)>>,
 }
 
 impl RankedGraph {
@@ -123,7 +126,7 @@ impl RankedGraph {
         let top = match kept() {
             Some(top) => top,
             None => {
-                let top: Arc<[_]> = self.scores.best(by, KEPT, 0)?.into();
+                let top: TopNodes = self.scores.best(by, KEPT, 0)?.into();
                 self.tops.lock().unwrap_or_else(PoisonError::into_inner).push((by, Arc::clone(&top)));
                 top
             }

@@ -154,10 +154,11 @@ fn left(speed: Option<&SpeedAccount>) -> String {
     }
 }
 
-/// What takes the time, most important first. Here settings have no dashes.
+/// What takes the time, most important first. Here settings are no flags.
 fn say(speed: &SpeedAccount) -> Vec<String> {
     let pause = speed.pause.iter().chain(&speed.schedule).cloned();
-    pause.chain(speed.advice.iter().take(2).map(|advice| advice.text.replace(" --", " "))).collect()
+    let plain = |text: &str| text.replace("; --delay ", "; a delay of ").replace(" --", " ");
+    pause.chain(speed.advice.iter().take(2).map(|advice| plain(&advice.text))).collect()
 }
 
 fn waiting(speed: &SpeedAccount) -> Vec<ShownHost> {
@@ -195,7 +196,8 @@ fn whole(figure: f64) -> u64 {
 /// Seconds in words, rounded to what matters.
 pub(super) fn time_left(seconds: f64) -> String {
     match whole(seconds) {
-        seconds @ 0..60 => format!("{seconds} s"),
+        0 => "less than 1 s".to_owned(),
+        seconds @ 1..60 => format!("{seconds} s"),
         seconds @ 60..3_600 => format!("{} min", seconds / 60),
         seconds @ 3_600..172_800 => format!("{} h {:02}", seconds / 3_600, seconds % 3_600 / 60),
         seconds => format!("{} days", seconds / 86_400),

@@ -42,12 +42,12 @@ struct ShownCount {
 fn shown(count: &WordCount) -> ShownCount {
     let counted = |n: u64, what: &str| if n == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(n)) };
     let place = match count.field {
-        TextField::Title => "the title",
-        TextField::Headings => "the headings",
-        TextField::Body => "the text",
-        TextField::Url => "the address",
-        TextField::Anchor => "the links to",
-        TextField::Around => "the menus and footers",
+        TextField::Title => "the title of",
+        TextField::Headings => "the headings of",
+        TextField::Body => "the text of",
+        TextField::Url => "the address of",
+        TextField::Anchor => "links to",
+        TextField::Around => "the menus and footers of",
     };
     ShownCount { times: counted(count.occurrences, "time"), place, pages: counted(count.documents, "page") }
 }
