@@ -1,12 +1,13 @@
 //! What do mails say?
 //!
 //! A single mail (RFC 5322, MIME) or a mailbox full of them: subject, people and bodies. Of a body
-//! in plain text and in HTML the second is read, because it has the links; attachments are named and
-//! not opened, except forwarded mails.
+//! in plain text and in HTML the second is read, because it has the links; attachments are named,
+//! and read if they are documents or mails.
 
 use crate::flow::TextFlow;
 use crate::gather::Gather;
 use crate::html;
+use crate::nested;
 use crate::prose::folded_literal;
 use crate::{Extract, TypedContent};
 use mail_parser::{Address, Message, MessageParser, MimeHeaders, PartType};
@@ -92,7 +93,8 @@ fn write(message: &Message<'_>, flow: &mut TextFlow<'_>, depth: usize) {
             PartType::Message(message) if depth < MAX_DEPTH => write(message, flow, depth + 1),
             PartType::Text(text) if part.attachment_name().is_none() => flow.paragraph(text),
             PartType::Html(page) if part.attachment_name().is_none() => write_page(page, flow),
-            _ => {}
+            PartType::Message(_) => {}
+            _ => nested::write_file(part.contents(), flow),
         }
     }
 }
