@@ -110,7 +110,7 @@ fn no_document_takes_longer_than_a_reader_may() {
 fn what_was_wrong_with_a_document_is_said() {
     let home = Home::new();
     let files = hostile();
-    let mut problems = |name: &str| {
+    let problems = |name: &str| {
         let (_, _, body) = files.iter().find(|(known, _, _)| *known == name).unwrap();
         let file = home.beside(name);
         std::fs::write(&file, body).unwrap();

@@ -116,16 +116,16 @@ impl OfficeTally {
         if all == 0 {
             return;
         }
-        let hits = self::hits(&wanted, &found);
+        let hit = hits(&wanted, &found);
         let pages = all_theirs.iter().filter_map(|one| one["X-TIKA:content"].as_str());
         let whole = words(&pages.map(text).collect::<Vec<_>>().join(" "));
         self.whole[0] += whole.values().sum::<usize>();
-        self.whole[1] += self::hits(&whole, &found);
+        self.whole[1] += hits(&whole, &found);
         self.files += 1;
         self.wanted += all;
-        self.found += hits;
+        self.found += hit;
         self.ours += found.values().sum::<usize>();
-        self.recalls.push(hits as f64 / all as f64);
+        self.recalls.push(hit as f64 / all as f64);
         self.ms += ours["ms"].as_f64().unwrap_or(0.0);
         let links = document["links"].as_array().into_iter().flatten();
         let known: HashSet<String> = links.filter_map(|l| l["target"].as_str()).map(same).collect();

@@ -70,11 +70,11 @@ fn read_part(reading: &mut OfficeReading<'_, '_>, part: &str, looks: DocxLooks<'
     }
 }
 
-fn read_xml(reading: &mut OfficeReading<'_, '_>, xml: &str, relations: &Relations, looks: DocxLooks<'_>) {
+fn read_xml(reading: &mut OfficeReading<'_, '_>, xml: &str, relations: &Relations, (styles, lists): DocxLooks<'_>) {
     let mut reader = WordReader {
         relations,
-        styles: looks.0,
-        lists: looks.1,
+        styles,
+        lists,
         fields: Vec::new(),
         place: DocxPlace::default(),
         level: None,
