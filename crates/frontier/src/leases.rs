@@ -244,8 +244,9 @@ impl Frontier {
     }
 
     /// Looks for hosts that wait in the store's queues and are not on the workbench: shards were
-    /// loaded.
-    pub fn look_around(&mut self) {
+    /// loaded. Whoever had them before may have contacted their hosts just now.
+    pub fn look_around(&mut self, now: Moment) {
+        self.resumed_at = Some(now);
         self.intake.scan_again();
     }
 

@@ -141,6 +141,6 @@ fn hosts_that_were_given_away_are_asked_for_nothing_more() {
     world.commit();
     assert!(world.frontier.is_rid());
     world.frontier.keep_only(Arc::new(|_| true), world.now);
-    world.frontier.look_around();
+    world.frontier.look_around(world.now);
     assert!(world.run(5_050).contains("get h2/3"));
 }
