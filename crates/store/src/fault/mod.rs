@@ -12,8 +12,8 @@ mod armed;
 pub use armed::arm;
 use std::io;
 
-/// The names of all points: those of opening a project, of starting a run, of a commit, and of
-/// closing, each in order.
+/// The names of all points: those of opening a project, of starting a run, of a commit, of closing,
+/// and of a commit to a shared store, each in order.
 pub const POINTS: &[&str] = &[
     "before-lock",
     "after-lock",
@@ -72,6 +72,11 @@ pub const POINTS: &[&str] = &[
     "after-fingerprint",
     "report-written",
     "report-kept",
+    "before-object",
+    "after-object",
+    "after-shared-fence",
+    "before-shared-commit",
+    "after-shared-commit",
 ];
 
 /// Arms the point that the environment names, where this program can arm any. `variable` reads the

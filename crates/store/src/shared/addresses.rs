@@ -57,11 +57,11 @@ const RELEASE: &str = "UPDATE address a SET until = now(), open_at = now() + r.m
 /// holder's delay later. Rows are locked in the order of
 /// their keys, so that two workers cannot wait for each other.
 const ASK: &str = "INSERT INTO address AS a (key, worker, until, open_at, delay_ms)
-    SELECT k, $1, now() + $3 * interval '1 millisecond', now(), $4 FROM unnest($2::text[]) AS k
+    SELECT k, $1::bigint, now() + $3::bigint * interval '1 millisecond', now(), $4::bigint FROM unnest($2::text[]) AS k
     WHERE EXISTS (SELECT 1 FROM worker WHERE id = $1 AND alive) ORDER BY k
     ON CONFLICT (key) DO UPDATE SET
       open_at = CASE WHEN a.worker = $1 THEN a.open_at ELSE greatest(a.open_at, a.until + a.delay_ms * interval '1 millisecond') END,
-      worker = $1, delay_ms = $4, until = excluded.until,
+      worker = $1, delay_ms = excluded.delay_ms, until = excluded.until,
       wanted = CASE WHEN a.worker = $1 THEN a.wanted END, wanted_by = CASE WHEN a.worker = $1 THEN a.wanted_by END
     WHERE a.worker = $1 OR a.until < now()
     RETURNING a.key, greatest(0, ceil(extract(epoch FROM a.open_at - now()) * 1000))::bigint, a.wanted IS NOT NULL";

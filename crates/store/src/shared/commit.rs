@@ -46,6 +46,7 @@ impl SharedWriter {
         };
         let letters = letters::rows(self.worker(), no, &batch.letters)?;
         let idle = (self.idle != Some(batch.idle)).then_some(batch.idle);
+        let held: Vec<i16> = self.held().iter().map(|shard| shard.sql()).collect();
         let member = self.member.clone();
         if let Some(attempt) = &mut self.attempt {
             attempt.uncertain = true;
@@ -63,11 +64,11 @@ impl SharedWriter {
             letters::consume(line, &batch.read)?;
             let seeds: Vec<_> = batch.moved_seeds.iter().map(seed).collect();
             seeds::write(line, seeds.iter().map(|(seed, from)| (seed, from.as_deref())))?;
-            settle_shards(line, member.worker().0, (batch, idle))?;
+            settle_shards(line, member.worker().0, (batch, idle.map(|idle| (idle, held))))?;
             count(line, batch)?;
-            let sql = "UPDATE worker SET batch = $2, nonce = $3, until = greatest(until, now() + lease_ms * interval '1 millisecond'),
+            let sql = "UPDATE worker SET batch = $2::bigint, nonce = $3, until = greatest(until, now() + lease_ms * interval '1 millisecond'),
                          ticket = greatest(0, ticket - $4), backend = pg_backend_pid()
-                       WHERE id = $1 AND alive AND batch = $2 - 1";
+                       WHERE id = $1 AND alive AND batch = $2::bigint - 1";
             let sql = line.prepared("record a batch", sql)?;
             let values: [&(dyn ToSql + Sync); 4] =
                 [&member.worker().0, &no.cast_signed(), &nonce.cast_signed(), &batch.spent.cast_signed()];
@@ -123,13 +124,18 @@ fn stand(line: &mut SharedLine, worker: i64, (no, nonce): (u64, u64), uncertain:
     })
 }
 
-/// What is said of the worker's shards: those it gives away, and what they are idle for.
-fn settle_shards(line: &mut SharedLine, worker: i64, (batch, idle): (&Batch, Option<Option<RunId>>)) -> Result<()> {
-    if let Some(idle) = idle {
+/// What is said of the worker's shards: those it gives away, and what those it has loaded are idle
+/// for. One that was taken and is not loaded yet may hold work that nobody has looked at.
+fn settle_shards(
+    line: &mut SharedLine,
+    worker: i64,
+    (batch, idle): (&Batch, Option<(Option<RunId>, Vec<i16>)>),
+) -> Result<()> {
+    if let Some((idle, held)) = idle {
         let idle = idle.map(|run| run.0.cast_signed());
-        let sql =
-            line.prepared("mark shards", "UPDATE shard SET idle = $2 WHERE worker = $1 AND idle IS DISTINCT FROM $2")?;
-        line.wait("mark shards", line.client().execute(&sql, &[&worker, &idle]))?;
+        let sql = "UPDATE shard SET idle = $2 WHERE worker = $1 AND id = ANY($3) AND idle IS DISTINCT FROM $2";
+        let sql = line.prepared("mark shards", sql)?;
+        line.wait("mark shards", line.client().execute(&sql, &[&worker, &idle, &held]))?;
     }
     if !batch.gifts.is_empty() {
         let gifts: Vec<i16> = batch.gifts.iter().map(|shard| shard.sql()).collect();

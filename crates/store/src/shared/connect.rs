@@ -10,7 +10,7 @@ use std::fmt;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::error::SqlState;
@@ -19,6 +19,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// How long an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A connection that has rested for longer may have been closed by the server.
+const RESTED: Duration = Duration::from_secs(1);
 
 /// Where shared projects live.
 #[derive(Clone, Default)]
@@ -135,6 +138,11 @@ impl SharedLine {
         self.client.is_closed()
     }
 
+    /// Hears what the server has said meanwhile: that it has closed the connection, mostly.
+    fn listen(&self) {
+        self.runtime.block_on(tokio::time::sleep(Duration::from_millis(1)));
+    }
+
     /// Waits for an answer, but not for ever.
     pub(crate) fn wait<T>(
         &self,
@@ -171,15 +179,20 @@ pub(crate) struct Redial {
     schema: String,
     who: String,
     line: Option<SharedLine>,
+    used: Instant,
 }
 
 impl Redial {
     pub(crate) fn new(address: Arc<SharedAddress>, schema: &str, who: &str) -> Self {
-        Self { address, schema: schema.to_owned(), who: who.to_owned(), line: None }
+        Self { address, schema: schema.to_owned(), who: who.to_owned(), line: None, used: Instant::now() }
     }
 
     /// The line, opened if need be.
     pub(crate) fn line(&mut self) -> Result<&mut SharedLine> {
+        if let Some(line) = self.line.as_ref().filter(|_| self.used.elapsed() > RESTED) {
+            line.listen();
+        }
+        self.used = Instant::now();
         if self.line.as_ref().is_none_or(SharedLine::is_closed) {
             self.line = None;
             self.line = Some(self.address.connect(Some(&self.schema), &self.who)?);

@@ -124,7 +124,7 @@ const DROP: &str = "UPDATE page_row p SET kind = d.kind, why = d.why
     FROM unnest($1::smallint[], $2::bigint[], $3::smallint[], $4::integer[]) AS d(shard, id, kind, why)
     WHERE p.id = d.id AND p.shard = d.shard";
 const AROUND: &str = "INSERT INTO around_row (shard, page, detail, run)
-    SELECT a.shard, a.page, a.detail, $4 FROM unnest($1::smallint[], $2::bigint[], $3::text[]) AS a(shard, page, detail)
+    SELECT a.shard, a.page, a.detail, $4::integer FROM unnest($1::smallint[], $2::bigint[], $3::text[]) AS a(shard, page, detail)
     ON CONFLICT (run, page, shard) DO UPDATE SET detail = excluded.detail";
 const UNALIAS: &str = "DELETE FROM alias_row a USING unnest($1::smallint[], $2::bigint[]) AS u(shard, page)
     WHERE a.page = u.page AND a.shard = u.shard";

@@ -94,7 +94,7 @@ impl Membership {
         let mut names = std::iter::once(card.name.clone()).chain((2..).map(|n| format!("{}-{n}", card.name)));
         let name = names.find(|name| !taken.contains(name)).unwrap_or_default();
         let sql = "INSERT INTO worker (id, name, machine, alive, until, lease_ms, batch, nonce, weight, version, joined, beaten)
-                   VALUES ($1, $2, $3, true, now() + $4 * interval '1 millisecond', $4, 0, 0, $5, $6, now(), now())
+                   VALUES ($1, $2, $3, true, now() + $4::bigint * interval '1 millisecond', $4::bigint, 0, 0, $5, $6, now(), now())
                    RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
         let lease = i64::try_from(card.lease.as_millis()).unwrap_or(i64::MAX);
         let weight = i32::try_from(card.weight.max(1)).unwrap_or(i32::MAX);
@@ -231,7 +231,7 @@ impl ShardClerk {
             };
             let drawn = left.min(pages.cast_signed()).max(0);
             let sql =
-                "UPDATE worker SET ticket = CASE WHEN ticket_run = $2 THEN ticket ELSE 0 END + $3, ticket_run = $2
+                "UPDATE worker SET ticket = CASE WHEN ticket_run = $2 THEN ticket ELSE 0 END + $3::bigint, ticket_run = $2
                        WHERE id = $1 AND alive";
             let known = line.wait("draw on the budget", line.client().execute(sql, &[&member.id.0, &run, &drawn]))?;
             if known == 0 {

@@ -37,6 +37,11 @@ const fn of_shards(name: &'static str, columns: &'static str) -> LoadedTable {
     LoadedTable { name, columns, rows: "t WHERE shard = ANY($1)" }
 }
 
+/// Rows about hosts, which are found by the hosts' keys.
+const fn of_hosts(name: &'static str, columns: &'static str) -> LoadedTable {
+    LoadedTable { name, columns, rows: "t WHERE host IN (SELECT id FROM host_row WHERE shard = ANY($1))" }
+}
+
 pub(super) const PAGE: &str =
     "id, url, host, kind, why, depth, redirects, priority, rank, at, by, origin, again, step, asked";
 pub(super) const VISIT: &str =
@@ -47,19 +52,23 @@ pub(super) const VISIT: &str =
 const TABLES: &[LoadedTable] = &[
     LoadedTable { name: "name_row", columns: "id, name", rows: "t WHERE $1::smallint[] IS NOT NULL" },
     of_shards("host_row", "id, scheme, name, port, ip, not_before, backoff_ms, first_seen"),
-    of_shards("tally_row", "host, pages, errors, run"),
-    of_shards("robots_row", "host, at, status, crawl_delay, text, sitemaps"),
-    of_shards("noise_row", "host, text"),
-    of_shards("session_row", "host, rules"),
-    of_shards("alias_rule_row", "host, rules"),
-    of_shards("alias_row", "host, page, target, rules, name, tested"),
+    of_hosts("tally_row", "host, pages, errors, run"),
+    of_hosts("robots_row", "host, at, status, crawl_delay, text, sitemaps"),
+    of_hosts("noise_row", "host, text"),
+    of_hosts("session_row", "host, rules"),
+    of_hosts("alias_rule_row", "host, rules"),
+    of_hosts("alias_row", "host, page, target, rules, name, tested"),
     LoadedTable {
         name: "warc_row",
         columns: "id, name, length, records",
-        rows: "t WHERE id IN (SELECT DISTINCT warc FROM visit_row WHERE shard = ANY($1) AND warc IS NOT NULL)",
+        rows: "t WHERE id IN (SELECT v.warc FROM visit_row v JOIN page_row p ON p.id = v.page WHERE p.shard = ANY($1))",
     },
     of_shards("page_row", PAGE),
-    of_shards("visit_row", VISIT),
+    LoadedTable {
+        name: "visit_row",
+        columns: VISIT,
+        rows: "t WHERE page IN (SELECT id FROM page_row WHERE shard = ANY($1))",
+    },
     LoadedTable {
         name: "trap_row",
         columns: "key, count",

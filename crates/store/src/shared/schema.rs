@@ -161,7 +161,7 @@ pub(crate) fn examine(line: &SharedLine, project: &str) -> Result<Described> {
     if !exists(line, &schema)? {
         return no(format!("there is no project {project} in this store"));
     }
-    let sql = "SELECT count(*) FROM information_schema.columns WHERE table_schema = $1 AND table_name = 'project'
+    let sql = "SELECT count(*) FROM information_schema.columns WHERE table_schema = $1::text AND table_name = 'project'
                AND column_name IN ('program', 'version', 'fingerprint', 'shards')";
     let columns: i64 = line.wait("look for the project", line.client().query_one(sql, &[&schema]))?.get(0);
     let strange = || format!("the schema {schema} belongs to another program");

@@ -1,5 +1,6 @@
 //! How do the tests of shared projects get a server, and lines that break on purpose?
 
+pub mod bucket;
 pub mod proxy;
 pub mod server;
 pub mod worker;
