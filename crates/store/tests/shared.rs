@@ -52,7 +52,7 @@ fn crawl(workers: &mut [Worker]) {
 fn is_complete(store: &Store) {
     assert_eq!((store.count("page_row"), store.count("visit_row")), (120, 120));
     assert_eq!(store.count("link_row"), 40 * 4 + 80 * 2);
-    assert_eq!(store.count("(SELECT DISTINCT url FROM orb_demo.page_row) u").min(120), 120);
+    assert_eq!(store.server.number(&format!("SELECT count(DISTINCT url) FROM {SCHEMA}.page_row")), 120);
     let pairs = format!("(SELECT DISTINCT source, dst, kind FROM {SCHEMA}.link_row) l");
     assert_eq!(store.server.number(&format!("SELECT count(*) FROM {pairs}")), 320);
     assert_eq!(store.count("letter"), 0);
@@ -124,8 +124,8 @@ fn a_commit_whose_answer_is_lost_happens_once() {
     worker.settle();
     let mut rounds = 0;
     for round in 0.. {
-        let mut batch = if round % 2 == 0 { worker.digest() } else { worker.visit(9, links_of) };
-        if batch.read.is_empty() && batch.visits.is_empty() && round > 2 {
+        let mut batch = if round == 0 { worker.digest() } else { worker.visit(9, links_of) };
+        if batch.read.is_empty() && batch.visits.is_empty() {
             break;
         }
         proxy.cut_after_next_commit();

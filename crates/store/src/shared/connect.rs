@@ -140,7 +140,7 @@ impl SharedLine {
 
     /// Hears what the server has said meanwhile: that it has closed the connection, mostly.
     fn listen(&self) {
-        self.runtime.block_on(tokio::time::sleep(Duration::from_millis(1)));
+        self.runtime.block_on(async { tokio::time::sleep(Duration::from_millis(1)).await });
     }
 
     /// Waits for an answer, but not for ever.

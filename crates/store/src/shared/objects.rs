@@ -10,7 +10,7 @@ use crate::replace::sync_dir;
 use bytes::Bytes;
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::path::Path as ObjectPath;
-use object_store::{Error, ObjectStore as _, ObjectStoreExt as _, PutPayload};
+use object_store::{Error, ObjectStore as _, ObjectStoreExt as _, PutPayload, RetryConfig};
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -37,6 +37,9 @@ enum ObjectPlace {
     Directory(PathBuf),
     Bucket { store: Box<AmazonS3>, prefix: ObjectPath, runtime: Runtime },
 }
+
+/// How long requests are repeated before the caller hears of it.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Younger objects may belong to a commit under way.
 const SETTLED: Duration = Duration::from_secs(3_600);
@@ -143,15 +146,16 @@ impl ObjectArchive {
     }
 
     fn failed(&self, what: &'static str, error: Error) -> StoreError {
-        match error {
-            Error::NotFound { .. } => {
-                StoreError::Shared(format!("cannot {what} in {}: there is no such bucket or object", self.shown))
-            }
-            Error::Unauthenticated { .. } | Error::PermissionDenied { .. } => {
-                StoreError::Shared(format!("cannot {what} in {}: the key is wrong or may not do that", self.shown))
-            }
-            error => StoreError::ArchiveAway { what, source: error.into() },
+        // A status that the crate has no word for is only in the text of its cause.
+        let said = format!("{error:?}");
+        let has = |status: &str| said.contains(&format!("status: {status}"));
+        if matches!(error, Error::NotFound { .. }) || has("404") {
+            return StoreError::Shared(format!("cannot {what} in {}: there is no such bucket or object", self.shown));
         }
+        if matches!(error, Error::Unauthenticated { .. } | Error::PermissionDenied { .. }) || has("401") || has("403") {
+            return StoreError::Shared(format!("cannot {what} in {}: the key is wrong or may not do that", self.shown));
+        }
+        StoreError::ArchiveAway { what, source: error.into() }
     }
 }
 
@@ -164,7 +168,8 @@ impl std::fmt::Debug for ObjectArchive {
 fn bucket_store(bucket: &str, s3: &S3Options) -> std::result::Result<AmazonS3, Error> {
     // The one there is, unless the program has chosen: then that stays.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut builder = AmazonS3Builder::new().with_bucket_name(bucket);
+    let retry = RetryConfig { retry_timeout: PATIENCE, ..RetryConfig::default() };
+    let mut builder = AmazonS3Builder::new().with_bucket_name(bucket).with_retry(retry);
     builder = builder.with_region(s3.region.as_deref().unwrap_or("us-east-1"));
     if let Some(endpoint) = &s3.endpoint {
         builder = builder.with_endpoint(endpoint).with_allow_http(endpoint.starts_with("http://"));
