@@ -295,6 +295,15 @@ struct Scene<'a> {
     settings: &'a Settings,
 }
 
+/// Ends the life of a worker when one of its threads is over, however it ended.
+struct StopsWhenOver<'a>(&'a Stop);
+
+impl Drop for StopsWhenOver<'_> {
+    fn drop(&mut self) {
+        self.0.ask();
+    }
+}
+
 /// What the threads beside the crawl need.
 struct Desks {
     settled: crossbeam_channel::Receiver<Vec<orb_store::LetterId>>,
@@ -352,9 +361,18 @@ impl Scene<'_> {
         let mut leases = AddressClerk { desk, shared: Arc::clone(shared), clock, slice };
         let stop = Arc::clone(&shared.stop);
         let (driven, desk) = std::thread::scope(|threads| {
-            let clerk = threads.spawn(|| clerk.run());
-            let post = threads.spawn(|| post.run().inspect_err(|_| stop.ask()));
-            let leases_thread = threads.spawn(|| leases.run().inspect_err(|_| stop.ask()));
+            let clerk = threads.spawn(|| {
+                let _over = StopsWhenOver(&stop);
+                clerk.run()
+            });
+            let post = threads.spawn(|| {
+                let _over = StopsWhenOver(&stop);
+                post.run()
+            });
+            let leases_thread = threads.spawn(|| {
+                let _over = StopsWhenOver(&stop);
+                leases.run()
+            });
             let driven = drive(driver, setup, id);
             stop.ask();
             let desk = clerk.join().map_err(|_| CrawlError::Panicked("clerk"));
