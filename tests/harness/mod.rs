@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 pub(crate) mod catalogue;
+pub(crate) mod cluster;
 pub(crate) mod daemons;
 pub(crate) mod edits;
 pub(crate) mod held;

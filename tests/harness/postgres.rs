@@ -55,7 +55,13 @@ impl Postgres {
         format!("postgres://orb:{password}@{socket}/postgres")
     }
 
-    /// Its URL without a password.
+    /// Its URL without a password, which comes from the environment.
+    pub(crate) fn open_url(&self) -> String {
+        let socket = self.dir.path().to_str().unwrap().replace('/', "%2F");
+        format!("postgres://orb@{socket}/postgres")
+    }
+
+    /// Its parameters without a password.
     pub(crate) fn without_password(&self) -> String {
         format!("host={} user=orb dbname=postgres", self.dir.path().display())
     }

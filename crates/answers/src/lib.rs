@@ -51,6 +51,7 @@ mod rules;
 mod runs;
 mod safe_view;
 mod search;
+mod shared;
 mod show;
 mod size;
 mod sql;
@@ -109,6 +110,7 @@ pub use safe_view::{SafeView, safe_view};
 pub use search::{
     Completion, Correction, Explanation, HitSection, Query, ScoreShare, SearchAnswer, SearchHit, complete, search,
 };
+pub use shared::{SharedStatus, SharedWorkerStatus, shared_status};
 pub use show::{ShownPage, show};
 pub use size::project_size;
 pub use sql::{SqlQuery, cell_text, cell_value, schema, sql};

@@ -57,6 +57,7 @@ fn run(cli: &Cli) -> Result<(), CommandFailure> {
         Command::Crawl(a) => command::crawl::run(common, a),
         Command::Track(a) => command::track::run(common, a),
         Command::RunDue(a) => command::run_due::run(common, a),
+        Command::Worker(a) => command::worker::run(common, a),
         Command::Status(a) => command::status::run(common, a),
         Command::Stats(a) => command::stats::run(common, a),
         Command::Report(a) => command::report::run(common, a),

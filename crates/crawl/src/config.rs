@@ -309,6 +309,7 @@ pub(crate) fn fetch_config(fetch: &FetchSettings, seeds: &[Address]) -> Result<F
         proxy,
         resolve,
         dns: dns.transpose()?,
+        source: fetch.source,
         ca_file: fetch.ca_file.clone(),
         insecure: fetch.insecure,
         bandwidth: fetch.bandwidth.map(|r| r.0),

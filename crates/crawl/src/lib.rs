@@ -25,6 +25,7 @@ mod steps;
 pub mod structure;
 pub mod track;
 mod watch;
+mod worker;
 
 pub use due::{DueAccount, DueRun, RunDue, run_due};
 pub use error::CrawlError;
@@ -45,6 +46,10 @@ pub use watch::why::{
     Advice, Bounds, Breakdown, HostWait, IdleTime, RecentSpeed, SlowHost, Sockets, SpeedAccount, SpeedFacts, StageTime,
     Stretch, WaitingHost, WaitingHosts, why,
 };
+pub use worker::{SharedEnd, Worker, plant};
+
+// Where shared projects are.
+pub use orb_store::{S3Options, SharedAddress};
 
 // By which `ssh` asks this program for a password.
 pub use orb_fetch::PASSWORD_VARIABLE as SSH_PASSWORD_VARIABLE;

@@ -75,7 +75,7 @@ pub struct Crawl {
 }
 
 /// The current run: a new one, or a resumed one.
-struct CurrentRun {
+pub(crate) struct CurrentRun {
     id: RunId,
     kind: RunKind,
     counters: RunCounters,
@@ -84,6 +84,11 @@ struct CurrentRun {
 }
 
 impl CurrentRun {
+    /// A run of several machines: each counts what it does itself.
+    pub(crate) fn shared(id: RunId, kind: RunKind) -> Self {
+        Self { id, kind, counters: RunCounters::default(), unclean: false, settings_before: None }
+    }
+
     /// The line that opens its log.
     fn opening(&self) -> String {
         let pages = self.counters.pages;
@@ -97,18 +102,18 @@ impl CurrentRun {
 
 /// What every part of a run is set up from.
 #[derive(Clone, Copy)]
-struct RunSetup<'a> {
-    config: &'a Config,
-    shared: &'a Arc<SharedState>,
-    clock: SteadyClock,
-    chronicle: &'a Arc<Chronicle>,
+pub(crate) struct RunSetup<'a> {
+    pub(crate) config: &'a Config,
+    pub(crate) shared: &'a Arc<SharedState>,
+    pub(crate) clock: SteadyClock,
+    pub(crate) chronicle: &'a Arc<Chronicle>,
     /// Where the steps of the project have led to.
-    roots: &'a [Roots],
-    way_out: &'a WayOut,
+    pub(crate) roots: &'a [Roots],
+    pub(crate) way_out: &'a WayOut,
     /// Who renders pages, if anybody does.
-    render: Option<&'a Arc<RenderDesk>>,
-    live: &'a Arc<LiveSettings>,
-    dir: &'a ProjectDir,
+    pub(crate) render: Option<&'a Arc<RenderDesk>>,
+    pub(crate) live: &'a Arc<LiveSettings>,
+    pub(crate) dir: &'a ProjectDir,
 }
 
 /// The last line of a run's log.
@@ -117,7 +122,7 @@ fn closing(state: RunState, told: &RunCounters) -> String {
 }
 
 /// What works while the driver drives.
-struct Crew {
+pub(crate) struct Crew {
     readers: Vec<JoinHandle<()>>,
     recorder: JoinHandle<Result<(Project, RunCounters), StoreError>>,
 }
@@ -389,7 +394,7 @@ fn all_seeds(project: &Project, given: &[Address]) -> Result<Vec<Address>, Store
 /// The seeds whose hosts no earlier run saw at a public address: only they may turn out to be
 /// private. A name that was public once and now resolves to a private address has been rebound (DNS
 /// rebinding).
-fn never_public(project: &Project, seeds: &[Address]) -> Result<Vec<Address>, StoreError> {
+pub(crate) fn never_public(project: &Project, seeds: &[Address]) -> Result<Vec<Address>, StoreError> {
     let mut judged: HashMap<&str, bool> = HashMap::new();
     for seed in seeds {
         if judged.contains_key(seed.host()) {
@@ -407,7 +412,7 @@ fn never_public(project: &Project, seeds: &[Address]) -> Result<Vec<Address>, St
 }
 
 /// Starts recorder and readers, and returns the driver that will keep them busy.
-fn start(
+pub(crate) fn start(
     recorder: Recorder,
     scene: RunSetup<'_>,
     run: &CurrentRun,
@@ -446,7 +451,7 @@ fn start(
 }
 
 /// Drives to the end of the run; afterwards no task is left, and the readers' channel is closed.
-fn drive(driver: Driver<FrontierIndex>, scene: RunSetup<'_>, run: RunId) -> Result<RunState, CrawlError> {
+pub(crate) fn drive(driver: Driver<FrontierIndex>, scene: RunSetup<'_>, run: RunId) -> Result<RunState, CrawlError> {
     let parts = LiveParts::of(scene.config, &driver.errand, scene.way_out.governor(), Journal::open(scene.dir, run)?);
     let watcher = scene.chronicle.watch(&driver.errand, &driver.queues).map_err(CrawlError::Threads)?;
     let settings = scene.live.watch(parts).map_err(CrawlError::Threads)?;
@@ -458,7 +463,7 @@ fn drive(driver: Driver<FrontierIndex>, scene: RunSetup<'_>, run: RunId) -> Resu
 
 impl Crew {
     /// Waits until everything passed on is read and recorded.
-    fn go_home(self) -> Result<(Project, RunCounters), CrawlError> {
+    pub(crate) fn go_home(self) -> Result<(Project, RunCounters), CrawlError> {
         for reader in self.readers {
             reader.join().map_err(|_| CrawlError::Panicked("reader"))?;
         }

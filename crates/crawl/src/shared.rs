@@ -4,6 +4,7 @@ use crate::indexing::Feed;
 use crate::scope::SharedScope;
 use crate::watch::ledger::Stage;
 use crate::watch::progress::{Pause, Progress};
+use crate::worker::Team;
 use orb_frontier::Frontier;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -32,6 +33,8 @@ pub(crate) struct SharedState {
     pub progress: Arc<Progress>,
     /// Where recorded pages are passed to the text index.
     pub feed: Option<Feed>,
+    /// What other machines have to do with it, where the project is shared.
+    pub(crate) team: Option<Team>,
 }
 
 impl SharedState {
@@ -54,12 +57,18 @@ impl SharedState {
             scope,
             progress,
             feed: None,
+            team: None,
         }
     }
 
     /// The same with a text index to feed.
     pub(crate) fn feeding(self, feed: Option<Feed>) -> Self {
         Self { feed, ..self }
+    }
+
+    /// The same on one of several machines.
+    pub(crate) fn in_team(self, team: Team) -> Self {
+        Self { team: Some(team), ..self }
     }
 
     /// The recorder has taken a page with this many wire bytes; if the pipeline was full, the

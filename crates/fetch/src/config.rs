@@ -41,6 +41,8 @@ pub struct FetchConfig {
     pub resolve: Vec<Resolve>,
     /// The name server to use instead of the system's.
     pub dns: Option<SocketAddr>,
+    /// The address of this machine that connections come from.
+    pub source: Option<IpAddr>,
     /// A PEM file with additional root certificates.
     pub ca_file: Option<PathBuf>,
     /// Whether any certificate is accepted.
@@ -100,6 +102,7 @@ impl Default for FetchConfig {
             proxy: None,
             resolve: Vec::new(),
             dns: None,
+            source: None,
             ca_file: None,
             insecure: false,
             bandwidth: None,

@@ -10,7 +10,7 @@ use crate::http::HttpFetcher;
 use crate::nntp::NntpFetcher;
 use crate::sftp::SftpFetcher;
 use crate::{FetchConfig, FetchError, HttpRequest, Line};
-use orb_page::{Lease, Outcome};
+use orb_page::{Failure, FailureKind, Lease, Outcome};
 use orb_urls::scheme::{self, Manners};
 use std::future::{Future, ready};
 use std::net::SocketAddr;
@@ -39,6 +39,14 @@ pub trait Fetch: Send + Sync {
 
 /// An observer of a fetch in progress.
 pub trait Watch: Sync {
+    /// Whether the request may still be sent, to this address if known. Asked right before its
+    /// bytes go out: the permission may have ended since it was granted, for instance while the
+    /// process was stopped.
+    fn may_send(&self, peer: Option<SocketAddr>) -> bool {
+        let _ = peer;
+        true
+    }
+
     /// A request has been handed to the socket: politeness counts from here.
     ///
     /// Called once for every request put on the wire: once per fetch, or twice if a keep-alive
@@ -57,6 +65,12 @@ pub trait Watch: Sync {
     fn received(&self, bytes: usize) {
         let _ = bytes;
     }
+}
+
+/// Refuses to send what may not be sent any more.
+pub(crate) fn check_permission(watch: &dyn Watch, peer: Option<SocketAddr>) -> Result<(), Failure> {
+    let late = || Failure::new(FailureKind::Local, "the permission to send it had ended");
+    watch.may_send(peer).then_some(()).ok_or_else(late)
 }
 
 /// An observer that ignores everything.

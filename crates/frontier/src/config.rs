@@ -25,6 +25,9 @@ pub struct FrontierConfig {
     /// Whether all requests go through a proxy: names are not resolved here, and hosts with the
     /// same name share a gate instead of hosts with the same address.
     pub behind_proxy: bool,
+    /// Whether other machines work on the same collection: an address is contacted only while it
+    /// is leased to this one.
+    pub leased: bool,
     /// Maximum number of hosts in memory.
     pub workbench: usize,
     /// Maximum number of pages read from a host's queue at a time.
@@ -45,6 +48,7 @@ impl Default for FrontierConfig {
             robots_max_age: Duration::from_secs(86_400),
             robots_memory: 64 << 20,
             behind_proxy: false,
+            leased: false,
             workbench: 10_000,
             refill: 256,
             traps: TrapLimits::default(),

@@ -6,6 +6,7 @@
 
 use crate::alias::AliasGate;
 use crate::intake::Intake;
+use crate::leases::OwnHosts;
 use crate::reads::{Reads, StoreRead};
 use crate::robots::RulesCache;
 use crate::site::{RobotsState, WorkbenchHost};
@@ -62,6 +63,7 @@ pub enum Next {
 pub(crate) struct Out {
     pub(crate) rank: u64,
     pub(crate) grant: u64,
+    pub(crate) host: HostId,
     pub(crate) busy: bool,
 }
 
@@ -94,6 +96,9 @@ pub struct Frontier {
     pub(crate) spent: u64,
     pub(crate) grants: u64,
     pub(crate) resumed_at: Option<Moment>,
+    pub(crate) own: OwnHosts,
+    /// Pages granted and not yet committed of hosts that are not ours any more.
+    pub(crate) leaving: HashSet<PageId>,
 }
 
 impl Frontier {
@@ -101,7 +106,7 @@ impl Frontier {
     /// and address counts as just contacted.
     pub fn new(config: FrontierConfig, now: Moment, resumed: bool) -> Self {
         Self {
-            bench: Workbench::default(),
+            bench: Workbench::leasing(config.leased),
             sites: HashMap::new(),
             intake: Intake::new(config.workbench),
             shelf: RulesCache::new(config.robots_memory),
@@ -121,6 +126,8 @@ impl Frontier {
             spent: 0,
             grants: 0,
             resumed_at: resumed.then_some(now),
+            own: OwnHosts::default(),
+            leaving: HashSet::new(),
             config,
         }
     }
@@ -129,6 +136,10 @@ impl Frontier {
     pub fn next(&mut self, now: Moment) -> Next {
         if self.config.budget.pages.is_some_and(|most| self.spent >= most) {
             return if self.is_busy() { Next::Busy } else { Next::BudgetSpent };
+        }
+        if !self.bench.expire_leases(now) {
+            // Until the store has heard of us again, the others may take us for dead.
+            return Next::Busy;
         }
         self.cool(now);
         self.take_in(now);
@@ -196,6 +207,7 @@ impl Frontier {
     pub fn committed(&mut self, pages: &[PageId]) {
         for page in pages {
             self.out.remove(page);
+            self.leaving.remove(page);
             self.attempts.remove(page);
             self.second.remove(page);
             self.respelt.remove(page);
@@ -325,7 +337,7 @@ impl Frontier {
         self.read_ahead(site);
         self.grant(site, now);
         self.spent += 1;
-        self.out.insert(page, Out { rank, grant: self.grants, busy: true });
+        self.out.insert(page, Out { rank, grant: self.grants, host: site.id, busy: true });
         let lease = Lease {
             page,
             host: site.id,
@@ -346,7 +358,7 @@ impl Frontier {
 
     fn drop_first(&mut self, site: &mut WorkbenchHost, kind: PageKind, why: SkipReason) -> Option<Next> {
         let Queued { page, rank, .. } = self.pop(site)?;
-        self.let_go(page, rank);
+        self.let_go(site.id, page, rank);
         Some(Next::Drop(DroppedPage { place: QueuePlace { host: site.id, rank, page }, kind, why }))
     }
 
@@ -359,7 +371,7 @@ impl Frontier {
     pub(crate) fn take_first(&mut self, site: &mut WorkbenchHost) -> Option<(Lease, u64)> {
         let Queued { page, rank, url, asked, depth, redirects, step, before } = self.pop(site)?;
         let attempt = self.attempts.get(&page).copied().unwrap_or(0);
-        self.let_go(page, rank);
+        self.let_go(site.id, page, rank);
         let lease = Lease {
             page,
             host: site.id,
@@ -379,8 +391,8 @@ impl Frontier {
     }
 
     /// A page leaves its host's queue without a request.
-    fn let_go(&mut self, page: PageId, rank: u64) {
-        self.out.insert(page, Out { rank, grant: self.grants, busy: false });
+    fn let_go(&mut self, host: HostId, page: PageId, rank: u64) {
+        self.out.insert(page, Out { rank, grant: self.grants, host, busy: false });
         self.attempts.remove(&page);
     }
 
@@ -443,7 +455,7 @@ impl Frontier {
         let next = [self.bench.next_due(), self.intake.next_wake(&self.sites, now)].into_iter().flatten().min();
         match next {
             Some(at) => Next::Wait(Moment(at.0.max(now.0.saturating_add(1)))),
-            None if self.is_busy() => Next::Busy,
+            None if self.is_busy() || self.bench.lacks_leases() => Next::Busy,
             None if !self.out.is_empty() => Next::Starved,
             None => Next::Finished,
         }

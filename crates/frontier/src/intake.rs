@@ -111,6 +111,20 @@ impl Intake {
         self.parked.get(&host).map(|site| (until, if site.gate < until { Why::Address } else { site.cause }))
     }
 
+    /// Forgets a parked host.
+    pub(crate) fn unpark(&mut self, host: HostId) {
+        self.parked.remove(&host);
+        self.wakes.retain(|(_, parked)| *parked != host);
+    }
+
+    /// Scans the queues once more.
+    pub(crate) fn scan_again(&mut self) {
+        match self.walk {
+            None => self.walk = Some(HostId(0)),
+            Some(_) => self.again = true,
+        }
+    }
+
     fn park(&mut self, site: Box<WorkbenchHost>, until: Moment) {
         self.wakes.insert((until, site.id));
         self.parked.insert(site.id, site);
@@ -204,7 +218,7 @@ impl Frontier {
     /// Brings in a host from its record.
     fn bring_in(&mut self, record: HostRecord, now: Moment) {
         let host = record.id;
-        if self.is_placed(host) {
+        if self.is_placed(host) || !self.is_own(&record.name) {
             return;
         }
         if let Some(read) = record.robots.as_ref().filter(|r| !self.config.ignore_robots && robots::is_conclusive(r)) {
@@ -246,6 +260,9 @@ impl Frontier {
     /// Puts a host where its state belongs: among those that wait for a time, for an event, or for
     /// work; or out of memory.
     pub(crate) fn put(&mut self, mut site: Box<WorkbenchHost>, now: Moment) {
+        if !self.is_own(&site.name) {
+            return self.put_away(site);
+        }
         if site.in_flight() == 0 && !site.is_waited_for() {
             if let Some(why) = site.gone {
                 self.forget_connections(&mut site);
@@ -263,6 +280,16 @@ impl Frontier {
             }
         }
         self.put_on_bench(site, now);
+    }
+
+    /// Keeps a host that is not ours any more only until what is under way has ended.
+    fn put_away(&mut self, mut site: Box<WorkbenchHost>) {
+        self.clear(&mut site);
+        if site.in_flight() > 0 || site.is_waited_for() {
+            self.sites.insert(site.id, site);
+        } else {
+            self.forget_connections(&mut site);
+        }
     }
 
     fn put_on_bench(&mut self, mut site: Box<WorkbenchHost>, now: Moment) {

@@ -119,6 +119,9 @@ pub struct FetchEnd {
     /// Whether the server redirected to another spelling of the page's URL, by which it is
     /// requested next.
     pub respelt: bool,
+    /// Whether nothing was sent, because the lease of the address had ended: the page goes back as
+    /// if it had never been granted.
+    pub unsent: bool,
     /// What has become of its connection.
     pub connection: ConnectionEnd,
 }

@@ -107,6 +107,11 @@ impl Frontier {
             let touched = now.plus(self.config.politeness.delay);
             self.bench.release(key, if ended.touched() { touched } else { Moment(i64::MIN) });
         }
+        if ended.unsent {
+            self.take_back(&mut site, lease, grant.map(|(_, rank)| rank));
+            self.put(site, now);
+            return (After::Retry, None);
+        }
         let number = grant.map_or(site.robots_grant, |(number, _)| number);
         let fact = self.heed(&mut site, ended, number, now);
         let after = match grant {
@@ -243,8 +248,21 @@ impl Frontier {
         *hops <= MAX_RESPELLINGS
     }
 
+    /// Undoes a grant of which nothing was sent.
+    fn take_back(&mut self, site: &mut WorkbenchHost, lease: &Lease, rank: Option<u64>) {
+        match (rank, site.rules) {
+            (Some(rank), _) => self.try_again(site, lease, rank, lease.attempt),
+            (None, RobotsState::Asked { tries }) => {
+                site.rules = RobotsState::Unread { tries };
+                self.asked -= 1;
+            }
+            (None, _) => {}
+        }
+    }
+
     fn try_again(&mut self, site: &mut WorkbenchHost, lease: &Lease, rank: u64, attempt: u32) {
         self.out.remove(&lease.page);
+        self.leaving.remove(&lease.page);
         self.spent -= 1;
         self.attempts.insert(lease.page, attempt);
         let Lease { page, depth, redirects, step, .. } = *lease;
@@ -260,6 +278,7 @@ impl Frontier {
         self.respelt.remove(&lease.page);
         let Some(mut site) = self.take_if(lease.host, |_| true) else {
             (self.spent, _) = (self.spent - 1, self.out.remove(&lease.page));
+            self.leaving.remove(&lease.page);
             self.intake.arrive(lease.host);
             return;
         };

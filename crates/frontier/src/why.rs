@@ -33,6 +33,8 @@ pub enum Why {
     RetryAfter,
     /// Another host at its address was contacted just now.
     Address,
+    /// Its address is not leased to this machine yet: another one may be using it.
+    Lease,
     /// Its name is being resolved.
     Resolving,
     /// Its robots.txt is being fetched.
@@ -63,6 +65,7 @@ impl Why {
             Self::BackOff => "backing off",
             Self::RetryAfter => "asked to come back later",
             Self::Address => "address busy",
+            Self::Lease => "waiting for the lease of its address",
             Self::Resolving => "resolving",
             Self::Robots => "reading robots.txt",
             Self::Reading => "reading its queue",
@@ -162,6 +165,7 @@ impl Frontier {
             (Some((_, _, true)), _) => Why::Address,
             (Some((_, host, false)), _) => self.sites.get(&host).map_or(Why::Delay, |site| site.cause),
             (None, Some((_, why))) => why,
+            (None, None) if self.in_flight == 0 && self.bench.lacks_leases() => Why::Lease,
             (None, None) if self.in_flight == 0 && self.resolving > 0 => Why::Resolving,
             (None, None) if self.in_flight == 0 && self.asked > 0 => Why::Robots,
             (None, None) if self.in_flight == 0 && self.reads.out() > 0 => Why::Reading,
@@ -240,6 +244,7 @@ impl Frontier {
             _ if !site.has_work() => Why::Drained,
             _ if site.gate > now => site.cause,
             _ if site.dead.is_some() => Why::Unreachable,
+            _ if !self.bench.has_lease(key) => Why::Lease,
             _ if site.place.is_none() || self.bench.is_shut(key, now) => Why::Address,
             _ => Why::Ready,
         }

@@ -45,8 +45,8 @@ impl Frontier {
     pub fn withdraw(&mut self, places: &[QueuePlace], now: Moment) -> HashSet<PageId> {
         let left = places.iter().filter(|place| !self.out.contains_key(&place.page));
         let taken: Vec<QueuePlace> = left.copied().collect();
-        for QueuePlace { page, rank, .. } in &taken {
-            self.out.insert(*page, Out { rank: *rank, grant: self.grants, busy: false });
+        for QueuePlace { page, rank, host } in &taken {
+            self.out.insert(*page, Out { rank: *rank, grant: self.grants, host: *host, busy: false });
             self.attempts.remove(page);
         }
         let hosts: HashSet<HostId> = taken.iter().map(|place| place.host).collect();

@@ -16,6 +16,7 @@
 //! A group is held from the moment a request to one of its hosts is granted until it is on the
 //! wire, so two requests can never be closer than the delay because the first was slow to leave.
 
+use crate::leases::AddressLeases;
 use hashbrown::HashMap;
 use orb_page::{HostId, Moment};
 use std::collections::BTreeSet;
@@ -85,6 +86,8 @@ pub(crate) struct Workbench {
     /// Groups without hosts, remembered until their gate opens.
     cooling: BTreeSet<(Moment, GateKey)>,
     turn: u64,
+    /// The addresses that may be contacted, where other machines work on the same collection.
+    pub(crate) leases: Option<AddressLeases>,
 }
 
 #[derive(Debug)]
@@ -92,6 +95,8 @@ struct HostGroup {
     hosts: BTreeSet<GroupSeat>,
     gate: Moment,
     held: bool,
+    /// Whether it is an address that is not leased to us.
+    unleased: bool,
     slot: GroupSlot,
 }
 
@@ -103,6 +108,11 @@ enum GroupSlot {
 }
 
 impl Workbench {
+    /// An empty one; where addresses are leased, none is yet.
+    pub(crate) fn leasing(leased: bool) -> Self {
+        Self { leases: leased.then(AddressLeases::default), ..Self::default() }
+    }
+
     /// Adds a host to a group, due at `at`. A new group opens at `floor`.
     pub(crate) fn place(
         &mut self,
@@ -198,11 +208,58 @@ impl Workbench {
         self.groups.get(&key).map_or(0, |g| g.hosts.len())
     }
 
+    /// When the gate of a group opens, if it is remembered.
+    pub(crate) fn gate(&self, key: GateKey) -> Option<Moment> {
+        self.groups.get(&key).map(|group| group.gate)
+    }
+
+    /// Whether a group has hosts that wait for it, or a request that is leaving.
+    pub(crate) fn is_used(&self, key: GateKey) -> bool {
+        self.groups.get(&key).is_some_and(|group| group.held || !group.hosts.is_empty())
+    }
+
+    /// Whether a request to a group may be leaving at this moment.
+    pub(crate) fn is_leaving(&self, key: GateKey) -> bool {
+        self.groups.get(&key).is_some_and(|group| group.held)
+    }
+
+    /// Whether a group may be contacted as far as leases are concerned.
+    pub(crate) fn has_lease(&self, key: GateKey) -> bool {
+        match (&self.leases, key) {
+            (Some(leases), GateKey::Address(ip)) => leases.holds(ip),
+            _ => true,
+        }
+    }
+
+    /// Whether hosts wait for leases.
+    pub(crate) fn lacks_leases(&self) -> bool {
+        self.leases.as_ref().is_some_and(|leases| !leases.lacking.is_empty())
+    }
+
+    /// Closes the groups whose lease has run out. False if we do not count as alive.
+    pub(crate) fn expire_leases(&mut self, now: Moment) -> bool {
+        while let Some(ip) = self.leases.as_mut().and_then(|leases| leases.pop_ended(now)) {
+            self.refresh_lease(GateKey::Address(ip));
+        }
+        self.leases.as_ref().is_none_or(|leases| leases.is_member(now))
+    }
+
+    /// A group's lease was granted or has ended.
+    pub(crate) fn refresh_lease(&mut self, key: GateKey) {
+        let unleased = !self.has_lease(key);
+        if let Some(group) = self.groups.get_mut(&key) {
+            group.unleased = unleased;
+            self.refresh(key);
+        }
+    }
+
     fn group(&mut self, key: GateKey, gate: Moment) -> &mut HostGroup {
+        let unleased = !self.has_lease(key);
         self.groups.entry(key).or_insert_with(|| HostGroup {
             hosts: BTreeSet::new(),
             gate,
             held: false,
+            unleased,
             slot: GroupSlot::Nowhere,
         })
     }
@@ -210,8 +267,15 @@ impl Workbench {
     /// Re-sorts a group after a change.
     fn refresh(&mut self, key: GateKey) {
         let Some(group) = self.groups.get_mut(&key) else { return };
+        if let (Some(leases), GateKey::Address(ip)) = (&mut self.leases, key) {
+            match group.unleased && !group.hosts.is_empty() {
+                true => leases.lacking.insert(ip),
+                false => leases.lacking.remove(&ip),
+            };
+        }
         let slot = match group.hosts.first() {
             _ if group.held => GroupSlot::Nowhere,
+            Some(_) if group.unleased => GroupSlot::Nowhere,
             Some(&GroupSeat { at, turn, standing, .. }) => GroupSlot::Due(at.max(group.gate), turn, standing),
             None => GroupSlot::Cooling(group.gate),
         };

@@ -32,7 +32,7 @@ use KeyClass::{Operator, Web};
 /// Every key, with the indexes of lists left out.
 #[rustfmt::skip]
 pub const KEYS: &[(&str, KeyClass)] = &[
-    ("name", Web), ("seeds", Web),
+    ("name", Web), ("seeds", Web), ("machines", Operator),
     ("search_engine.template", Operator), ("search_engine.results", Web), ("search_engine.pages", Web),
     ("search_engine.refresh", Web),
     ("steps.name", Web), ("steps.start", Web), ("steps.links", Web), ("steps.links_matching", Web),
@@ -64,7 +64,7 @@ pub const KEYS: &[(&str, KeyClass)] = &[
     ("frontier.traps.hosts_per_domain", Web), ("frontier.traps.host_pages", Web),
     ("fetch.user_agent", Web), ("fetch.connections", Operator), ("fetch.timeout", Web), ("fetch.connect_timeout", Web),
     ("fetch.total_timeout", Web), ("fetch.max_size", Operator), ("fetch.accept", Web), ("fetch.proxy", Operator),
-    ("fetch.resolve", Operator), ("fetch.dns", Operator), ("fetch.bandwidth", Web), ("fetch.allow_private", Operator),
+    ("fetch.resolve", Operator), ("fetch.dns", Operator), ("fetch.source", Operator), ("fetch.bandwidth", Web), ("fetch.allow_private", Operator),
     ("fetch.private_seeds", Operator), ("fetch.cookies", Web), ("fetch.cookies_file", Operator), ("fetch.http2", Web),
     ("fetch.ca_file", Operator), ("fetch.insecure", Operator),
     ("render.when", Web), ("render.rules", Web),

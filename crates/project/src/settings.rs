@@ -19,6 +19,7 @@ use crate::ways::{EngineSettings, read_seeds};
 use orb_frontier::TrapLimits;
 use orb_urls::{Rules, ScopeSpec};
 use serde::{Deserialize, Serialize};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ pub struct Settings {
     /// URL with `follow-only`.
     #[serde(deserialize_with = "read_seeds")]
     pub seeds: Vec<String>,
+    /// The machines that may work on it, where several share it; none means all.
+    pub machines: Vec<String>,
     /// Who is asked for phrases.
     pub search_engine: EngineSettings,
     /// Canonical form of URLs.
@@ -207,6 +210,9 @@ pub struct FetchSettings {
     /// A name server to use instead of the system's: `ADDR:PORT`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dns: Option<String>,
+    /// The address of this machine that connections come from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<IpAddr>,
     /// Total rate of all downloads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Rate>,
@@ -241,6 +247,7 @@ impl Default for FetchSettings {
             proxy: None,
             resolve: Vec::new(),
             dns: None,
+            source: None,
             bandwidth: None,
             allow_private: false,
             private_seeds: true,

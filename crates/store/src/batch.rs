@@ -1,5 +1,6 @@
 //! What is committed together?
 
+use crate::shared::{Letter, LetterId, ShardId, SharedSeed, ToldLink};
 use crate::{CounterDelta, Encoded, RobotsRecord};
 use orb_page::{Discovered, HostId, Moment, PageId, PageKind, RunId, SkipReason, Visit};
 use std::net::IpAddr;
@@ -38,6 +39,24 @@ pub struct Batch {
     pub traps: Vec<(u64, u32)>,
     /// What was learnt about the noise of hosts, as text.
     pub noises: Vec<(HostId, String)>,
+    /// Letters to other shards of a shared project.
+    pub letters: Vec<(ShardId, Letter)>,
+    /// Links to pages of ours that letters told of.
+    pub told: Vec<ToldLink>,
+    /// The letters that this batch digests.
+    pub read: Vec<LetterId>,
+    /// Visited pages that letters say repeat an earlier one, and which.
+    pub duplicates: Vec<(PageId, PageId)>,
+    /// Content to remember, and who was first with it, for the shards that are asked.
+    pub digests: Vec<([u8; 32], PageId)>,
+    /// The run that has nothing left to do in the shards of this worker.
+    pub idle: Option<RunId>,
+    /// Shards that are given away with this batch.
+    pub gifts: Vec<ShardId>,
+    /// Seeds that have moved.
+    pub moved_seeds: Vec<SharedSeed>,
+    /// How many pages of the budget that was drawn are spent.
+    pub spent: u64,
     /// What it adds to the run's counters.
     pub counters: CounterDelta,
     /// Set by the store once the archive has the bytes, to their number: a retried commit does not
@@ -53,7 +72,7 @@ pub struct Batch {
 pub struct FinishedVisit {
     /// What was seen.
     pub visit: Visit,
-    /// The numbers of its links' targets, in the order of its links.
+    /// The numbers of its links' targets, in the order of its links; 0 for one that a letter tells of.
     pub targets: Vec<PageId>,
     /// Its exchanges, the last of them the one that answers for it; behind it its additions.
     pub records: Vec<Encoded>,

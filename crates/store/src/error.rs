@@ -128,6 +128,31 @@ pub enum StoreError {
     /// The caller wanted to stop.
     #[error("stopped")]
     Stopped,
+    /// A worker of a shared project was taken for dead, or the store has lost what it had recorded.
+    #[error("worker {worker} was given up by the others: it has to join again")]
+    Fenced {
+        /// Its name.
+        worker: String,
+    },
+    /// PostgreSQL does not answer; the same call may be made again.
+    #[error("cannot {what}: the store does not answer")]
+    StoreAway {
+        /// What was attempted.
+        what: &'static str,
+        /// Why it failed.
+        source: BoxedSource,
+    },
+    /// The object store does not answer; the same call may be made again.
+    #[error("cannot {what} in the shared archive: it does not answer")]
+    ArchiveAway {
+        /// What was attempted.
+        what: &'static str,
+        /// Why it failed.
+        source: BoxedSource,
+    },
+    /// A shared store says no.
+    #[error("{0}")]
+    Shared(String),
     /// A batch contradicts itself or the catalogue.
     #[error("the batch cannot be recorded: {0}")]
     BadBatch(String),

@@ -21,6 +21,7 @@ mod keys;
 mod project;
 mod queues;
 mod replace;
+mod shared;
 mod sqlite;
 mod stamp;
 mod tally;
@@ -40,6 +41,12 @@ pub use intake::{IntakeCall, IntakeReceipt, LONGEST_CALL, MOST_CALLS, ProjectInt
 pub use project::{Admission, Committed, Project, ProjectOptions, Start, Steps, acknowledge};
 pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
 pub use replace::replace;
+pub use shared::{
+    AddressAnswer, AddressDesk, AddressGrant, AddressRelease, Adopted, Beat, Delivery, DigestLetter, FoundLetter,
+    Letter, LetterId, MAX_SHARDS, Mailbox, Membership, OrphanObject, PlantedRun, S3Options, SameLetter, SeedToPlant,
+    ShardClerk, ShardId, ShardOverview, SharedAddress, SharedListing, SharedMaking, SharedOverview, SharedProject,
+    SharedRun, SharedSeed, ToldLink, WorkerCard, WorkerId, WorkerOverview, WorkerReport, shard_of,
+};
 pub use sqlite::{
     AckRow, AliasNote, AnchorRow, CatalogueReader, CatalogueWalk, Cell, ChangeRow, Column, ColumnNote, Degrees, DueRow,
     Extent, FailedTest, FlagCounts, FoundOn, HealthFindings, HealthKind, HealthRow, HealthTally, Holds, HostRow,

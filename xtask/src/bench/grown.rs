@@ -45,6 +45,12 @@ pub(super) fn growth(wish: &BenchOptions) -> Result<PartReport> {
     Ok(PartReport::default())
 }
 
+/// Runs the store's bench of shared projects, which starts a PostgreSQL of its own and prints.
+pub(super) fn shared() -> Result<PartReport> {
+    cargo(&["bench", "-p", "orb-store", "--bench", "shared"])?;
+    Ok(PartReport::default())
+}
+
 /// The table of starts.
 pub(super) fn restart(wish: &BenchOptions) -> Result<PartReport> {
     let home = std::env::temp_dir().join(format!("orb-bench-{}-grown", std::process::id()));

@@ -58,11 +58,12 @@ const PARTS: &[BenchPart] = &[
     ("render", "pages of applications in a browser", rendered::measured),
     ("upkeep", "five thousand pages in a browser", rendered::upkeep),
     ("growth", "what a page costs with 1, 10 and 50 million known URLs", grown::growth),
+    ("shared", "what a page of a shared project costs PostgreSQL", |_| grown::shared()),
     ("restart", "how soon a project of 10 million known URLs resumes", grown::restart),
 ];
 
 /// Parts that take long or gigabytes: run only when named.
-const LONG: &[&str] = &["documents", "growth", "render", "restart", "serve", "upkeep"];
+const LONG: &[&str] = &["documents", "growth", "render", "restart", "serve", "shared", "upkeep"];
 
 /// The result of a part: Markdown tables, and whether the targets are met.
 #[derive(Default)]

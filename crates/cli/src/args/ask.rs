@@ -1,6 +1,7 @@
 //! What can be said to the commands that ask a collection something?
 
 use super::ListingArgs;
+use super::StoreArgs;
 use clap::{Args, ValueEnum};
 use orb_project::units::HumanDuration;
 
@@ -12,6 +13,8 @@ pub(crate) struct StatusArgs {
     /// Show where the time goes, which hosts wait for what, and what would make it faster
     #[arg(long, requires = "project")]
     pub(crate) why: bool,
+    #[command(flatten)]
+    pub(crate) place: StoreArgs,
 }
 
 /// A command about a page.

@@ -1,5 +1,7 @@
 //! What can be said to `orb crawl` and `orb track`?
 
+use crate::args::StoreArgs;
+use crate::command::worker::WorkerPart;
 use clap::{ArgMatches, Args, ValueEnum};
 use orb_crawl::track::Policy;
 use orb_project::units::{ByteSize, HumanDuration, Rate};
@@ -166,6 +168,13 @@ pub(crate) struct CrawlArgs {
     /// Threads that parse pages [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_024))]
     pub(crate) workers: Option<u32>,
+    #[command(flatten)]
+    pub(crate) place: StoreArgs,
+    /// On a shared store, only these machines may work on the project; may be repeated
+    #[arg(long, value_name = "MACHINE", requires = "store")]
+    pub(crate) on: Vec<String>,
+    #[command(flatten)]
+    pub(crate) part: WorkerPart,
 }
 
 /// Names of scopes.

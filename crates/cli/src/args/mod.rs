@@ -7,6 +7,7 @@ mod ask;
 mod crawl;
 mod inspect;
 mod project;
+mod shared;
 mod user;
 
 pub(crate) use ask::{CatArgs, ContentFormat, LinksArgs, PageArgs, RowFormat, SqlArgs, StatusArgs};
@@ -15,6 +16,7 @@ pub(crate) use crawl::{CrawlArgs, OrderArg, Render, ScopeName, TrackArgs};
 pub(crate) use inspect::{Inspect, InspectArgs};
 use orb_answers::Window;
 pub(crate) use project::{ProjectCommand, ProjectCommandArgs};
+pub(crate) use shared::StoreArgs;
 use std::path::PathBuf;
 pub(crate) use user::{UserCommand, UserCommandArgs};
 
@@ -85,6 +87,8 @@ pub(crate) enum Command {
     Track(Box<TrackArgs>),
     /// Run every project that is due
     RunDue(crate::command::run_due::RunDueArgs),
+    /// Work on projects that several machines share
+    Worker(crate::command::worker::WorkerArgs),
     /// List projects with the state of their last run
     Status(StatusArgs),
     /// Show counts of sites, pages by kind, documents, images and links

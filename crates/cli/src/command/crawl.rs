@@ -1,10 +1,11 @@
 //! `orb crawl`: how is a crawl started or resumed?
 
+use super::worker;
 use crate::args::{Common, CrawlArgs, OrderArg, Render, ScopeName};
 use crate::failure::{CommandFailure, complain};
 use crate::live::Display;
 use crate::{out, signals};
-use orb_crawl::{CrawlError, CrawlRequest, Summary, why_unreached};
+use orb_crawl::{CrawlError, CrawlRequest, SharedAddress, Summary, why_unreached};
 use orb_page::{RunKind, RunState};
 use orb_project::{AskedProject, Home, OrderName, RenderWhen, Settings};
 use orb_urls::Address;
@@ -15,6 +16,9 @@ use std::sync::Arc;
 pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), CommandFailure> {
     let is_new = !common.home.exists();
     let home = Home::open(&common.home)?;
+    if let Some(at) = args.place.address(false)? {
+        return shared(common, request(&home, args)?, at, args);
+    }
     let begun = request(&home, args).and_then(|request| {
         let seed = request.seeds.first().map(Address::to_string).unwrap_or_default();
         Ok((seed, crawl(common, &home, request)?))
@@ -28,6 +32,29 @@ pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), CommandFailur
     };
     finish(common, &summary)?;
     reached(&home, &summary, &seed)
+}
+
+/// Begins a run on a shared store, or resumes it, and works on it.
+fn shared(
+    common: &Common,
+    mut request: CrawlRequest,
+    at: SharedAddress,
+    args: &CrawlArgs,
+) -> Result<(), CommandFailure> {
+    if !args.on.is_empty() {
+        request.settings.machines.clone_from(&args.on);
+    }
+    let worker = worker::worker(common, at, &args.part);
+    orb_crawl::plant(&worker.at, &request.name, &request.settings, &request.seeds)?;
+    let machines = &request.settings.machines;
+    if !machines.is_empty() && !machines.contains(&worker.machine) {
+        complain(&format!("project {} is planted; it runs on {}", request.name, machines.join(", ")));
+        return Ok(());
+    }
+    let _listening = signals::watch(Arc::clone(&worker.stop))?;
+    let end = worker.work_on(&request.name)?;
+    let summary = Summary::new(end.project, end.run, RunKind::Crawl, end.state, end.counters);
+    finish(common, &summary)
 }
 
 /// Crawls and shows progress. A refused request leaves nothing behind.

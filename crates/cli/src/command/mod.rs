@@ -36,6 +36,7 @@ pub(crate) mod track;
 pub(crate) mod user;
 pub(crate) mod why;
 pub(crate) mod words;
+pub(crate) mod worker;
 
 use crate::args::Common;
 use crate::failure::{CommandFailure, complain};

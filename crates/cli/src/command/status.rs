@@ -3,11 +3,14 @@
 use crate::args::{Common, StatusArgs};
 use crate::failure::CommandFailure;
 use crate::out;
-use orb_answers::ProjectStatus;
+use orb_answers::{ProjectStatus, SharedStatus, SharedWorkerStatus};
 use orb_project::{Home, ProjectDir};
 use std::io::Write as _;
 
 pub(crate) fn run(common: &Common, args: &StatusArgs) -> Result<(), CommandFailure> {
+    if let Some(at) = args.place.address(false)? {
+        return shared(common, &orb_answers::shared_status(&at, args.project.as_deref())?);
+    }
     let home = Home::open(&common.home)?;
     if let (true, Some(name)) = (args.why, &args.project) {
         return why(common, &home.find(name)?);
@@ -21,6 +24,41 @@ pub(crate) fn run(common: &Common, args: &StatusArgs) -> Result<(), CommandFailu
             writeln!(stdout, "no projects in {}; orb crawl URL begins one", common.home.display())?;
         }
         (false, _) => print(&mut stdout, &rows)?,
+    }
+    Ok(stdout.flush()?)
+}
+
+/// The machines of shared projects, and what they wait for.
+fn shared(common: &Common, projects: &[SharedStatus]) -> Result<(), CommandFailure> {
+    let mut stdout = out::stdout();
+    if common.json {
+        out::json(&mut stdout, &projects)?;
+        return Ok(stdout.flush()?);
+    }
+    for p in projects {
+        let state = p.state.as_deref().unwrap_or("no run yet");
+        let (known, visited) = (out::grouped(p.known), out::grouped(p.visited));
+        writeln!(stdout, "project {}, run {}: {state}", p.project, p.run.unwrap_or(0))?;
+        writeln!(
+            stdout,
+            "  {visited} of {known} pages visited; {} of {} shards held, {} idle",
+            p.shards_held, p.shards, p.shards_idle
+        )?;
+        let oldest = p.oldest_letter.map(|s| format!(", the oldest for {}", out::seconds(s))).unwrap_or_default();
+        writeln!(stdout, "  {} letters wait{oldest}", out::grouped(p.letters))?;
+        writeln!(
+            stdout,
+            "  {} addresses leased, {} of them wanted by another worker",
+            out::grouped(p.addresses),
+            out::grouped(p.addresses_contested)
+        )?;
+        let cells = |w: &SharedWorkerStatus| {
+            let (speed, heard) = (format!("{:.1}", w.pages_per_second), format!("{:.1} s ago", w.heard));
+            let (shards, queued) = (w.shards.to_string(), out::grouped(w.queued));
+            vec![w.id.to_string(), w.name.clone(), w.machine.clone(), shards, speed, queued, heard, w.why.clone()]
+        };
+        let heads = ["worker", "name", "machine", "shards", "pages/s", "queued", "heard", "waits for"];
+        out::table(&mut stdout, &heads, &p.workers.iter().map(cells).collect::<Vec<_>>())?;
     }
     Ok(stdout.flush()?)
 }

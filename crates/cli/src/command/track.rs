@@ -16,6 +16,9 @@ pub(crate) fn run(common: &Common, args: &TrackArgs) -> Result<(), CommandFailur
     if args.simulate {
         return super::simulate::run(common, args);
     }
+    if args.crawl.place.store.is_some() {
+        return Err(CommandFailure::Usage("projects on a shared store cannot be tracked".to_owned()));
+    }
     let home = Home::open(&common.home)?;
     let request = CrawlRequest { kind: RunKind::Track, choice: choice(args), ..crawl::request(&home, &args.crawl)? };
     let project = home.find(&request.name)?;

@@ -1,29 +1,40 @@
 //! What time is it?
 
 use orb_page::Moment;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Wall-clock time that never jumps: politeness must hold even if somebody sets the machine's
-/// clock.
+/// clock. It goes on while the machine is suspended (`CLOCK_BOOTTIME`), because the permissions that
+/// other machines have given us end meanwhile.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SteadyClock {
     began: Moment,
-    at: Instant,
+    at: Duration,
 }
 
 impl SteadyClock {
     /// A clock synchronised with the machine's, once.
     pub(crate) fn start() -> Self {
-        Self { began: Moment::now(), at: Instant::now() }
+        Self { began: Moment::now(), at: uptime() }
     }
 
     /// Now.
     pub(crate) fn now(&self) -> Moment {
-        self.began.plus(self.at.elapsed())
+        self.began.plus(uptime().saturating_sub(self.at))
     }
 
     /// Now, rounded up to the next millisecond: a wait counted from here is never too short.
     pub(crate) fn now_rounded_up(&self) -> Moment {
         self.now().plus(Duration::from_millis(1))
     }
+}
+
+/// The time since some fixed moment.
+fn uptime() -> Duration {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    let id = rustix::time::ClockId::Boottime;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    let id = rustix::time::ClockId::Monotonic;
+    let time = rustix::time::clock_gettime(id);
+    Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
 }

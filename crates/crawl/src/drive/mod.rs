@@ -103,8 +103,10 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
                 self.pause(why, wait).await;
                 continue;
             }
+            // Before the frontier is asked: what is recorded meanwhile may give it new work.
+            let epoch = shared.team.as_ref().map_or(0, |team| team.epoch());
             let (next, why) = self.next();
-            if let Some(state) = self.act(next, why).await {
+            if let Some(state) = self.act(next, why, epoch).await {
                 break state;
             }
         };
@@ -152,7 +154,7 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
 
     /// Does what the frontier says, or waits for the reason it gives; a returned state means the
     /// run is over.
-    async fn act(&self, next: Next, why: Idle) -> Option<RunState> {
+    async fn act(&self, next: Next, why: Idle, epoch: u64) -> Option<RunState> {
         let shared = &self.errand.shared;
         match next {
             Next::Lease(lease, rank) => {
@@ -186,9 +188,27 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
             Next::Starved => self.starve().await,
             // Pages still in the pipeline may have links that the frontier does not know yet.
             Next::Finished | Next::BudgetSpent if !shared.is_settled() => self.starve().await,
+            Next::Finished if shared.team.is_some() => return self.rest(epoch, None).await,
+            Next::BudgetSpent if shared.team.is_some() => return self.rest(epoch, Some(Idle::Tickets)).await,
             Next::Finished => return Some(RunState::Done),
             Next::BudgetSpent => return Some(RunState::Budget),
         }
+        None
+    }
+
+    /// Nothing is left here, or nothing may be fetched for want of budget: other machines may still
+    /// send something. Tells the recorder once, and waits until the run is over for all of them.
+    async fn rest(&self, epoch: u64, spent: Option<Idle>) -> Option<RunState> {
+        let team = self.errand.shared.team.as_ref()?;
+        if let Some(state) = team.ended() {
+            return Some(state);
+        }
+        match spent {
+            None if team.rests(epoch) => self.errand.record(Item::Idle(epoch)),
+            None => {}
+            Some(_) => team.want_tickets(),
+        }
+        self.pause(spent.unwrap_or(Idle::Machines), Duration::from_secs(1)).await;
         None
     }
 
@@ -251,10 +271,15 @@ impl Errand {
         let (progress, began) = (&self.shared.progress, Instant::now());
         progress.note_begin();
         self.sessions.prepare(&mut lease);
-        let watch = OnWire::new(&self.shared.frontier, self.clock, lease.host);
+        let watch = OnWire::new(&self.shared.frontier, self.clock, lease.host).shared(self.shared.team.is_some());
         let outcome = self.fetchers.fetch(&lease, &watch).await;
         progress.ledger().note_fetch(&outcome.timings, began.elapsed());
         progress.note_end(&outcome);
+        if watch.is_unsent() {
+            let ended = FetchEnd { unsent: true, ..FetchEnd::default() };
+            self.shared.frontier().done(&lease, &ended, self.clock.now());
+            return self.finished();
+        }
         // The lease is held meanwhile: what the page loads falls into its host's turn.
         let (outcome, drawn) = match &self.render {
             Some(desk) => {

@@ -8,7 +8,7 @@ use orb_fetch::Watch;
 use orb_frontier::{ConnectionEnd, Frontier};
 use orb_page::HostId;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 const KEPT: u8 = 1;
@@ -20,11 +20,24 @@ pub(crate) struct OnWire<'a> {
     clock: SteadyClock,
     host: HostId,
     kept: AtomicU8,
+    /// Whether other machines work on the same collection, so that permissions end.
+    shared: bool,
+    unsent: AtomicBool,
 }
 
 impl<'a> OnWire<'a> {
     pub(crate) fn new(frontier: &'a Mutex<Frontier>, clock: SteadyClock, host: HostId) -> Self {
-        Self { frontier, clock, host, kept: AtomicU8::new(0) }
+        Self { frontier, clock, host, kept: AtomicU8::new(0), shared: false, unsent: AtomicBool::new(false) }
+    }
+
+    /// The same on one machine of several.
+    pub(crate) fn shared(self, shared: bool) -> Self {
+        Self { shared, ..self }
+    }
+
+    /// Whether the request was not sent, because the permission had ended.
+    pub(crate) fn is_unsent(&self) -> bool {
+        self.unsent.load(Ordering::Relaxed)
     }
 
     /// What has become of the connection, once the request has ended.
@@ -38,6 +51,17 @@ impl<'a> OnWire<'a> {
 }
 
 impl Watch for OnWire<'_> {
+    fn may_send(&self, peer: Option<SocketAddr>) -> bool {
+        if !self.shared {
+            return true;
+        }
+        let now = self.clock.now_rounded_up();
+        let frontier = self.frontier.lock().unwrap_or_else(PoisonError::into_inner);
+        let may = frontier.may_send(peer.map(|p| p.ip()), now);
+        self.unsent.store(!may, Ordering::Relaxed);
+        may
+    }
+
     fn sent(&self, peer: Option<SocketAddr>) {
         let now = self.clock.now_rounded_up();
         let mut frontier = self.frontier.lock().unwrap_or_else(PoisonError::into_inner);

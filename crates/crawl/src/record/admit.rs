@@ -5,15 +5,29 @@
 //! outside are brought in when a better link points to them.
 
 use super::Recorder;
+use super::letters::patiently;
 use orb_frontier::rank;
-use orb_page::{Discovered, DiscoveredLink, HostId, LinkKind, PageId, PageKind, UrlKey, Verdict, Visit};
+use orb_page::{Discovered, DiscoveredLink, HostId, LinkKind, Moment, PageId, PageKind, UrlKey, Verdict, Visit};
 use orb_store::{Admission, Requeued, StoreError};
 use orb_urls::Address;
 use std::sync::Arc;
 
+/// What a link says of its target, whoever has read it.
+pub(super) struct LinkSight<'a> {
+    pub(super) url: &'a str,
+    pub(super) asked: Option<&'a str>,
+    pub(super) depth: u32,
+    pub(super) priority: f32,
+    pub(super) step: Option<u32>,
+    pub(super) at: Moment,
+}
+
 impl Recorder {
     /// The number of every link's target; new targets get one.
     pub(super) fn number_targets(&mut self, visit: &Visit) -> Result<Vec<PageId>, StoreError> {
+        if self.project.is_shared() {
+            return self.number_shared(visit);
+        }
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.keys.clear();
         scratch.admissions.clear();
@@ -25,7 +39,7 @@ impl Recorder {
                 Admission::New(page) => self.discover(page, visit, found)?,
                 Admission::Known(page) | Admission::Pending(page) => {
                     if found.verdict == Verdict::Follow && self.parked.remove(page.0) {
-                        self.bring_in(page, visit, found)?;
+                        self.bring_in(page, &self.sight(visit, found))?;
                     } else if found.kind == LinkKind::Sitemap && self.rules.noises.is_some() {
                         self.look_if_newer(page, visit, found)?;
                     }
@@ -38,29 +52,27 @@ impl Recorder {
     }
 
     /// A page that was left outside is the target of a link to follow.
-    fn bring_in(&mut self, page: PageId, visit: &Visit, found: &DiscoveredLink) -> Result<(), StoreError> {
-        let url = visit.links.url(found);
+    pub(super) fn bring_in(&mut self, page: PageId, sight: &LinkSight<'_>) -> Result<(), StoreError> {
+        let LinkSight { url, asked, depth, step, at, .. } = *sight;
         let address = self.address(url)?;
         let host = self.host_of(&address)?;
-        let depth = self.depth_of(visit, found);
-        let asked = found.asked.as_deref();
-        let judged = self.shared.frontier().judge(host, url, asked, depth, visit.at);
+        let judged = self.shared.frontier().judge(host, url, asked, depth, at);
         if let Some((kind, why)) = judged {
             self.counters.count_kind(kind);
             self.counters.count_trap(why);
             return Ok(());
         }
-        let rank = rank(self.rules.order, depth, page, found.priority);
+        let rank = rank(self.rules.order, depth, page, sight.priority);
         // In the order of their numbers.
         match self.pending.batch.discovered.binary_search_by_key(&page, |discovered| discovered.page) {
             Ok(at) => {
                 let discovered = &mut self.pending.batch.discovered[at];
                 discovered.kind = PageKind::Frontier;
                 discovered.why = None;
-                (discovered.depth, discovered.rank, discovered.step) = (depth, rank, visit.step);
+                (discovered.depth, discovered.rank, discovered.step) = (depth, rank, step);
             }
             Err(_) => {
-                let (url, step) = (url.to_owned(), visit.step);
+                let url = url.to_owned();
                 self.pending.batch.requeued.push(Requeued { page, host, url, rank, depth, step });
             }
         }
@@ -68,9 +80,21 @@ impl Recorder {
         Ok(())
     }
 
+    /// What a link says of its target.
+    pub(super) fn sight<'a>(&self, visit: &'a Visit, found: &'a DiscoveredLink) -> LinkSight<'a> {
+        LinkSight {
+            url: visit.links.url(found),
+            asked: found.asked.as_deref(),
+            depth: self.depth_of(visit, found),
+            priority: found.priority,
+            step: visit.step,
+            at: visit.at,
+        }
+    }
+
     /// A link is one step away from the seed; a redirect is not, and a seed that has moved is a
     /// seed.
-    fn depth_of(&self, visit: &Visit, found: &DiscoveredLink) -> u32 {
+    pub(super) fn depth_of(&self, visit: &Visit, found: &DiscoveredLink) -> u32 {
         match found.kind {
             LinkKind::Redirect if self.shared.scope.is_seed(visit.links.url(found)) => 0,
             LinkKind::Redirect => visit.depth,
@@ -78,12 +102,12 @@ impl Recorder {
         }
     }
 
-    fn address(&self, canonical: &str) -> Result<Address, StoreError> {
+    pub(super) fn address(&self, canonical: &str) -> Result<Address, StoreError> {
         Address::from_canonical(canonical)
             .map_err(|e| StoreError::BadBatch(format!("{canonical} is not canonical: {e}")))
     }
 
-    fn discover(&mut self, page: PageId, visit: &Visit, found: &DiscoveredLink) -> Result<(), StoreError> {
+    pub(super) fn discover(&mut self, page: PageId, visit: &Visit, found: &DiscoveredLink) -> Result<(), StoreError> {
         let redirect = found.kind == LinkKind::Redirect;
         let blank = Discovered {
             page,
@@ -113,9 +137,13 @@ impl Recorder {
         from: Option<PageId>,
         step: Option<u32>,
     ) -> Result<(), StoreError> {
+        if !self.project.owns(address.host()) {
+            self.write_root(address, from, step);
+            return Ok(());
+        }
         let key = UrlKey::of(address.as_str());
         let mut admissions = Vec::with_capacity(1);
-        self.project.admit(&[key], &mut admissions)?;
+        patiently(&self.shared, || self.project.admit(&[key], &mut admissions))?;
         let Some(Admission::New(page)) = admissions.first().copied() else {
             // A page left outside by other rules belongs to a step that starts there.
             if let Some(Admission::Known(page)) = admissions.first().copied()
@@ -179,7 +207,7 @@ impl Recorder {
     }
 
     fn host_of(&mut self, address: &Address) -> Result<HostId, StoreError> {
-        let clock = self.clock;
-        self.project.admit_host(&address.origin(), || clock.now())
+        let (clock, origin) = (self.clock, address.origin());
+        patiently(&self.shared, || self.project.admit_host(&origin, || clock.now()))
     }
 }

@@ -10,6 +10,7 @@ mod again;
 mod aliases;
 mod called;
 mod facts;
+mod letters;
 pub(crate) mod live;
 pub(crate) mod replant;
 
@@ -30,8 +31,8 @@ use orb_page::{
     DiscoveredLink, HostId, IdSet, Lease, LinkKind, Links, PageId, PageKind, RunId, SkipReason, UrlKey, Visit,
 };
 use orb_store::{
-    Admission, Batch, CounterDelta, DroppedPage, Encoded, FinishedVisit, FrontierIndex, HostFact, Project, QueuePlace,
-    RunCounters, Steps, StoreError, Unfetched, free_space,
+    Admission, Batch, CounterDelta, Delivery, DroppedPage, Encoded, FinishedVisit, FrontierIndex, HostFact, Project,
+    QueuePlace, RunCounters, ShardId, Steps, StoreError, Unfetched, free_space,
 };
 use orb_urls::Address;
 use replant::Replant;
@@ -69,6 +70,14 @@ pub(crate) enum Item {
     Rules(Box<RuleChange>),
     /// Commit what is there: somebody is waiting for it.
     Flush,
+    /// Links that pages of other shards have to ours.
+    Letters(Vec<Delivery>),
+    /// Shards that were taken over, to be loaded.
+    Adopt(Vec<ShardId>),
+    /// Shards to give away: nothing of theirs is in flight or uncommitted.
+    Give(Vec<ShardId>),
+    /// The driver has nothing left, as of this epoch.
+    Idle(u64),
 }
 
 /// The result of a robots.txt.
@@ -201,7 +210,8 @@ impl Recorder {
     ) -> Result<Self, StoreError> {
         let resumed_seconds = counters.seconds;
         let last = project.last_run()?.map(|run| serde_json::from_str(&run.counters).unwrap_or_default());
-        let counted = last.unwrap_or_default();
+        // Where several machines count, each counts what it does.
+        let counted = last.filter(|_| shared.team.is_none()).unwrap_or_default();
         let hosts_fetched = project.hosts_fetched(rules.run)?.into_iter().map(|h| u64::from(h.0)).collect();
         let mut parked = IdSet::default();
         project.each_parked(|page| {
@@ -328,7 +338,7 @@ impl Recorder {
     }
 
     fn take(&mut self, item: Item) -> Result<(), StoreError> {
-        if !matches!(item, Item::Flush) {
+        if !matches!(item, Item::Flush | Item::Adopt(_) | Item::Give(_) | Item::Idle(_)) {
             self.shared.pending.set(true);
             self.pending.since.get_or_insert_with(Instant::now);
         }
@@ -358,6 +368,10 @@ impl Recorder {
             Item::Fact(fact) => self.learn(fact),
             Item::Rules(change) => self.take_rules(*change),
             Item::Flush => {}
+            Item::Letters(deliveries) => self.take_letters(deliveries)?,
+            Item::Adopt(shards) => self.adopt(&shards)?,
+            Item::Give(shards) => self.give(shards)?,
+            Item::Idle(epoch) => self.rest(epoch)?,
         }
         Ok(())
     }
@@ -445,6 +459,9 @@ impl Recorder {
             Some((page, _)) => Some(page),
             None => self.project.digest_first(&digest)?,
         };
+        if first.is_none() {
+            self.ask_elsewhere(&digest, visit);
+        }
         let mut novelty = Novelty { repeated: first.is_some(), gist, mirror: None };
         match first {
             Some(first) if first != visit.page => {
@@ -479,6 +496,7 @@ impl Recorder {
         }
         self.counters.seconds = self.resumed_seconds + self.started.elapsed().as_secs_f64();
         self.pending.batch.run = self.rules.run;
+        self.pending.batch.spent = self.pending.batch.visits.len() as u64;
         self.counters.frontier = self.queued_after();
         let counted = serde_json::to_value(&self.counters).unwrap_or_default();
         self.pending.batch.counters = CounterDelta::between(&self.counted, &counted);
@@ -494,12 +512,17 @@ impl Recorder {
         let took = loop {
             match self.project.commit(&mut pending.batch) {
                 Ok(committed) => break committed.took,
-                Err(StoreError::NoSpace { .. }) if self.shared.wait_for_room(Pause::DiskFull) => {}
-                Err(other) => return Err(other),
+                Err(error) => match pause_for(&error) {
+                    Some(pause) if self.shared.wait_for_room(pause) => {}
+                    _ => return Err(error),
+                },
             }
         };
         self.shared.progress.pause(None);
         self.note_commit(took);
+        if let Some(team) = &self.shared.team {
+            team.committed(std::mem::take(&mut pending.batch.read), pending.batch.idle.is_some());
+        }
         let now = self.clock.now();
         let mut frontier = self.shared.frontier();
         let dropped = pending.batch.dropped.iter().map(|dropped| &dropped.place);
@@ -509,6 +532,9 @@ impl Recorder {
             frontier.admitted(*host, now);
         }
         drop(frontier);
+        if let Some(team) = self.shared.team.as_ref().filter(|_| !pending.fed.is_empty()) {
+            team.next_epoch();
+        }
         self.note_committed(&pending.batch);
         let repeats = self.rules.learn_aliases && repeats(&pending.batch);
         if let Some(feed) = &self.shared.feed {
@@ -549,6 +575,16 @@ impl Recorder {
         while free_space(self.dir()).is_ok_and(|free| free < self.rules.min_free) && !self.shared.stop.is_set() {
             self.shared.wait_for_room(Pause::DiskLow);
         }
+    }
+}
+
+/// Why to try the same commit again later, if that may help.
+fn pause_for(error: &StoreError) -> Option<Pause> {
+    match error {
+        StoreError::NoSpace { .. } => Some(Pause::DiskFull),
+        StoreError::StoreAway { .. } => Some(Pause::StoreAway),
+        StoreError::ArchiveAway { .. } => Some(Pause::ArchiveAway),
+        _ => None,
     }
 }
 

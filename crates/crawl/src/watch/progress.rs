@@ -18,6 +18,10 @@ pub enum Pause {
     DiskLow,
     /// The disk is full.
     DiskFull,
+    /// The database of a shared project does not answer.
+    StoreAway,
+    /// The object store of a shared project does not answer.
+    ArchiveAway,
 }
 
 impl Pause {
@@ -26,6 +30,8 @@ impl Pause {
         match self {
             Self::DiskLow => "the disk has less room than store.min_free; the crawl continues when there is more",
             Self::DiskFull => "the disk is full; the crawl continues when there is room",
+            Self::StoreAway => "the database does not answer; the crawl continues when it does",
+            Self::ArchiveAway => "the archive does not answer; the crawl continues when it does",
         }
     }
 }
@@ -178,6 +184,16 @@ impl Progress {
     /// Where the time of this process goes.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// Why it is paused, if it is.
+    pub fn paused(&self) -> Option<Pause> {
+        self.slow().pause
+    }
+
+    /// Pages queued at the last commit.
+    pub fn queued(&self) -> u64 {
+        self.queued.load(Ordering::Relaxed)
     }
 
     /// The run pauses, or resumes.

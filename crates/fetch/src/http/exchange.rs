@@ -15,6 +15,7 @@ use super::conn::Conn;
 use super::head::{BodyFraming, Finder, Head, LARGEST_HEAD};
 use super::request::{HttpRequest, Method};
 use crate::intake::{Contents, ExchangeTimers, Spool, SpoolRule};
+use crate::protocol::check_permission;
 use crate::{FetchConfig, Watch};
 use bytes::{Buf, Bytes, BytesMut};
 use orb_page::{Body, Failure, FailureKind, Moment, Response, ResponseKind, Timings, Truncation};
@@ -85,6 +86,7 @@ impl<'a> Trip<'a> {
 pub(super) async fn exchange(conn: &mut Conn, asked: &Bytes, trip: &mut Trip<'_>) -> Result<Exchanged, Lost> {
     let held = conn.stream.held();
     let mut clock = ExchangeTimers::new(trip.config, held);
+    check_permission(trip.watch, conn.peer)?;
     write(conn, asked, &mut clock).await?;
     trip.watch.sent(conn.peer);
     trip.at = Moment::now();

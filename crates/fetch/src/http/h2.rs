@@ -11,6 +11,7 @@ use super::request::{Asker, Method};
 use super::stream::Stream;
 use crate::intake::{ExchangeTimers, Spool, Timer};
 use crate::line::{ThrottledTime, late};
+use crate::protocol::check_permission;
 use bytes::{Bytes, BytesMut};
 use h2::client::{Builder, SendRequest};
 use h2::{Reason, RecvStream};
@@ -108,6 +109,7 @@ pub(super) async fn exchange(
     let ready = timer.before(deadline, lane.send.clone().ready()).await;
     let mut send = ready.ok_or_else(|| clock.head_failure())?.map_err(|e| lost(&e))?;
     let payload = trip.request.payload.map(|p| p.bytes.clone());
+    check_permission(trip.watch, lane.peer)?;
     let (answer, mut sending) = send.send_request(request, payload.is_none()).map_err(|e| lost(&e))?;
     if let Some(payload) = payload {
         sending.send_data(payload, true).map_err(|e| lost(&e))?;

@@ -75,9 +75,17 @@ impl Line {
     /// On a line that is shared, no more than a little may be under way that we are not ready to
     /// read.
     async fn open_tcp(&self, to: SocketAddr) -> io::Result<TcpStream> {
-        let Some(rate) = self.bandwidth.rate() else { return TcpStream::connect(to).await };
+        let (rate, source) = (self.bandwidth.rate(), self.source.filter(|source| source.is_ipv4() == to.is_ipv4()));
+        if rate.is_none() && source.is_none() {
+            return TcpStream::connect(to).await;
+        }
         let socket = if to.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-        socket.set_recv_buffer_size(TokenBucket::window(rate))?;
+        if let Some(rate) = rate {
+            socket.set_recv_buffer_size(TokenBucket::window(rate))?;
+        }
+        if let Some(source) = source {
+            socket.bind(SocketAddr::new(source, 0))?;
+        }
         socket.connect(to).await
     }
 

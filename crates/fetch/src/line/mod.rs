@@ -42,6 +42,7 @@ pub struct Line {
     sockets: Arc<OpenSockets>,
     proxy: Option<Proxy>,
     timeouts: Timeouts,
+    source: Option<IpAddr>,
     user_agent: String,
     /// Held by who takes permits for two connections.
     pairs: tokio::sync::Mutex<()>,
@@ -61,6 +62,7 @@ impl Line {
             sockets: OpenSockets::new(config.connections, config.per_host),
             proxy: config.proxy.clone(),
             timeouts: config.timeouts,
+            source: config.source,
             user_agent: config.user_agent.clone(),
             pairs: tokio::sync::Mutex::default(),
         })

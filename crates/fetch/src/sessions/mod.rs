@@ -10,6 +10,7 @@ pub(crate) use kept::KeptSessions;
 
 use crate::line::Endpoint;
 use crate::listed::Listed;
+use crate::protocol::check_permission;
 use crate::{BoxFuture, FetchConfig, Line, Watch};
 use orb_page::{Conversation, Failure, Lease, PageHistory, Response, ResponseKind, Timings, Version};
 use orb_urls::Address;
@@ -181,6 +182,7 @@ impl<S: KeepSession> SessionPool<S> {
     async fn ask(&self, errand: &mut dyn Converse<S>, mut session: S) -> Result<Response, BrokenOff> {
         session.begin();
         let peer = session.peer();
+        check_permission(errand.call().watch, peer)?;
         errand.call().watch.sent(peer);
         let begun = Instant::now();
         let asked = errand.ask(&mut session).await;

@@ -73,3 +73,48 @@ async fn a_host_that_asks_is_told_from_the_next_request_on() {
     let elsewhere = get(&fetcher, &url).await.result.ok();
     assert!(elsewhere.is_none_or(|answer| !answer.challenged));
 }
+
+/// An observer whose permission has ended.
+#[derive(Default)]
+struct TooLate {
+    asked: std::sync::Mutex<Option<std::net::SocketAddr>>,
+}
+
+impl orb_fetch::Watch for TooLate {
+    fn may_send(&self, peer: Option<std::net::SocketAddr>) -> bool {
+        *self.asked.lock().unwrap() = peer;
+        false
+    }
+
+    fn sent(&self, _: Option<std::net::SocketAddr>) {
+        panic!("it was sent all the same");
+    }
+}
+
+#[tokio::test]
+async fn a_request_whose_permission_has_ended_is_not_sent() {
+    let server = echo().await;
+    let (fetcher, watch) = (fetcher(config()), TooLate::default());
+    let failure = fetcher.fetch(&lease(&server.url("/")), &watch).await.result.unwrap_err();
+    assert_eq!(failure.kind, orb_page::FailureKind::Local);
+    assert_eq!(*watch.asked.lock().unwrap(), Some(server.addr), "the address that would have got it");
+    // The next request is the first that the server hears.
+    get(&fetcher, &server.url("/next")).await.result.unwrap();
+    assert_eq!(server.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn connections_come_from_the_address_that_is_set() {
+    let server = Server::start(|mut stream, _, server| async move {
+        let from = stream.peer_addr().unwrap().ip();
+        while server.heard(&mut stream).await.is_some() {
+            let body = from.to_string();
+            let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    })
+    .await;
+    let source = "127.0.0.77".parse().ok();
+    let response = get(&fetcher(FetchConfig { source, ..config() }), &server.url("/")).await.result.unwrap();
+    assert_eq!(response.body.read(100).unwrap(), "127.0.0.77");
+}

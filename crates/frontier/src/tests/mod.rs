@@ -2,6 +2,7 @@
 
 mod aliases;
 mod hosts;
+mod leases;
 mod memory;
 mod politeness;
 mod property;

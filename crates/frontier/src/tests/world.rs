@@ -301,6 +301,7 @@ impl World {
             elapsed: Duration::from_millis(answer.takes),
             turned: false,
             respelt: false,
+            unsent: false,
             connection: if self.sockets.shared { ConnectionEnd::Shared } else { ConnectionEnd::Kept },
         };
         self.sockets.give_back(lease.host);

@@ -1,6 +1,6 @@
 //! How is a point armed?
 
-use super::POINTS;
+use super::is_point;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -43,7 +43,7 @@ pub fn arm(plan: &str) -> Result<(), String> {
 fn read(plan: &str) -> Result<FaultPlan, String> {
     let mut parts = plan.split(':');
     let point = parts.next().unwrap_or_default();
-    if !POINTS.contains(&point) {
+    if !is_point(point) {
         return Err(format!("there is no point {point:?} to fail at"));
     }
     let number = |text: Option<&str>| match text.unwrap_or("1").parse() {
@@ -68,7 +68,7 @@ pub(super) fn point(name: &'static str) -> io::Result<()> {
 
 #[cold]
 fn pass(name: &'static str) -> io::Result<()> {
-    debug_assert!(POINTS.contains(&name), "{name}");
+    debug_assert!(is_point(name), "{name}");
     let mut plan = PLAN.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(plan) = plan.as_mut().filter(|p| p.point == name && p.times > 0) else { return Ok(()) };
     if plan.wait > 0 {

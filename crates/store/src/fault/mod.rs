@@ -12,8 +12,8 @@ mod armed;
 pub use armed::arm;
 use std::io;
 
-/// The names of all points: those of opening a project, of starting a run, of a commit, and of
-/// closing, each in order.
+/// The names of the points of one machine: those of opening a project, of starting a run, of a
+/// commit, and of closing, each in order.
 pub const POINTS: &[&str] = &[
     "before-lock",
     "after-lock",
@@ -74,6 +74,15 @@ pub const POINTS: &[&str] = &[
     "report-kept",
 ];
 
+/// The names of the points of a commit to a shared store, in order.
+pub const SHARED_POINTS: &[&str] =
+    &["before-object", "after-object", "after-shared-fence", "before-shared-commit", "after-shared-commit"];
+
+#[cfg(feature = "faults")]
+fn is_point(name: &str) -> bool {
+    POINTS.contains(&name) || SHARED_POINTS.contains(&name)
+}
+
 /// Arms the point that the environment names, where this program can arm any. `variable` reads the
 /// environment.
 pub fn arm_from(variable: impl Fn(&str) -> Option<String>) -> Result<(), String> {
@@ -110,7 +119,7 @@ mod tests {
 
     #[test]
     fn no_point_is_listed_twice() {
-        let all: std::collections::HashSet<_> = POINTS.iter().collect();
-        assert_eq!(all.len(), POINTS.len());
+        let all: std::collections::HashSet<_> = POINTS.iter().chain(SHARED_POINTS).collect();
+        assert_eq!(all.len(), POINTS.len() + SHARED_POINTS.len());
     }
 }

@@ -51,6 +51,9 @@ impl FrontierIndex {
                 write.own(digest, v.page)?;
             }
         }
+        for (digest, page) in &batch.digests {
+            write.own(digest, *page)?;
+        }
         let mark = IndexMark {
             watermark,
             next_page: write.mark.next_page.max(batch.discovered.last().map_or(0, |d| d.page.0 + 1)),

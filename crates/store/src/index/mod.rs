@@ -10,6 +10,7 @@
 //! Memory: bounded tables in front of the tree, half a million unfolded changes, the read-ahead of
 //! queues, and 24 bytes for each host whose number is near that of one with queued pages.
 
+mod adopt;
 mod ahead;
 mod apply;
 mod bucket;

@@ -230,6 +230,13 @@ impl FrontierIndex {
         self.load()
     }
 
+    /// Empties the index and fills it from the catalogue.
+    pub(crate) fn renew(&self, catalogue: &Catalogue) -> Result<()> {
+        self.reopen(true)?;
+        self.rebuild(catalogue)?;
+        self.load()
+    }
+
     /// Reopens the database, optionally emptied; returns how far it was folded.
     fn reopen(&self, emptied: bool) -> Result<IndexMark> {
         let dir = &self.shared.dir;

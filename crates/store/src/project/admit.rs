@@ -6,8 +6,8 @@
 //! into its batch in the order in which they were numbered; new hosts are added to the batch
 //! automatically.
 
-use super::Project;
 use super::numbers::IdAllocator;
+use super::{Project, Truth};
 use crate::error::Result;
 use crate::index::name_key;
 use crate::{Batch, NewHost};
@@ -76,6 +76,11 @@ impl Admitted {
     /// Everything that was given out is recorded; the next numbers are these.
     pub(super) fn settle(&mut self, numbers: IdAllocator) {
         self.numbers = numbers;
+        self.clear();
+    }
+
+    /// Everything that was given out is recorded.
+    pub(super) fn clear(&mut self) {
         self.pages.clear();
         self.hosts.clear();
     }
@@ -86,12 +91,21 @@ impl Project {
     /// next batch, in that order.
     pub fn admit(&mut self, keys: &[UrlKey], out: &mut Vec<Admission>) -> Result<()> {
         let known = self.index.seen(keys)?;
-        let Self { admitted: Admitted { numbers, pages, .. }, .. } = self;
+        let Self { admitted: Admitted { numbers, pages, .. }, truth, .. } = self;
+        let mut drawn = match truth {
+            Truth::Here(_) => None,
+            Truth::There(there) => {
+                // All that may be needed first: what has got a number must not be forgotten.
+                there.writer.refill(keys.len() as u64)?;
+                Some(&mut there.writer)
+            }
+        };
+        let mut next = || drawn.as_mut().and_then(|writer| writer.next_page()).unwrap_or_else(|| numbers.page());
         out.extend(keys.iter().zip(known).map(|(key, known)| match known {
             Some(page) => Admission::Known(page),
             None => match pages.entry(key.0) {
                 std::collections::hash_map::Entry::Occupied(pending) => Admission::Pending(*pending.get()),
-                std::collections::hash_map::Entry::Vacant(fresh) => Admission::New(*fresh.insert(numbers.page())),
+                std::collections::hash_map::Entry::Vacant(fresh) => Admission::New(*fresh.insert(next())),
             },
         }));
         Ok(())
@@ -107,7 +121,10 @@ impl Project {
         if let Some(host) = self.index.host_at(key)? {
             return Ok(host);
         }
-        let id = self.admitted.numbers.host();
+        let id = match &mut self.truth {
+            Truth::Here(_) => self.admitted.numbers.host(),
+            Truth::There(there) => there.writer.next_host()?,
+        };
         let (scheme, name) = (origin.scheme.to_owned(), origin.host.clone());
         self.admitted.new_hosts.push(NewHost { id, scheme, name, port: origin.port, at: now() });
         self.admitted.hosts.insert(key, id);

@@ -12,6 +12,7 @@ mod recall;
 mod runs;
 #[cfg(test)]
 mod tests;
+mod there;
 
 use crate::archive::{Archive, ArchiveStart, is_ours};
 use crate::error::{Result, StoreError};
@@ -25,12 +26,13 @@ use admit::Admitted;
 use numbers::IdAllocator;
 use orb_page::{HostId, PageId, RunId};
 use std::time::{Duration, Instant};
+use there::RemoteTruth;
 
 /// A project opened for writing.
 pub struct Project {
     // Dropped in this order: the lock goes last.
     index: FrontierIndex,
-    keys: KeyFollower,
+    keys: Option<KeyFollower>,
     archive: Archive,
     truth: Truth,
     admitted: Admitted,
@@ -44,6 +46,8 @@ pub struct Project {
 enum Truth {
     /// The catalogue of this project: what it has recorded has happened.
     Here(Catalogue),
+    /// PostgreSQL, which many workers share; the catalogue is a copy.
+    There(Box<RemoteTruth>),
 }
 
 /// How a project is opened for writing.
@@ -114,7 +118,7 @@ impl Project {
         let keys = KeyFollower::open(&dir.keys(), &catalogue)?;
         let mut project = Self {
             index,
-            keys,
+            keys: Some(keys),
             archive,
             admitted: Admitted::new(next_numbers(&catalogue)),
             truth: Truth::Here(catalogue),
@@ -140,13 +144,11 @@ impl Project {
     }
 
     fn catalogue(&self) -> &Catalogue {
-        let Truth::Here(catalogue) = &self.truth;
-        catalogue
+        self.truth.catalogue()
     }
 
     fn catalogue_mut(&mut self) -> &mut Catalogue {
-        let Truth::Here(catalogue) = &mut self.truth;
-        catalogue
+        self.truth.catalogue_mut()
     }
 
     /// Its directory.
@@ -186,6 +188,7 @@ impl Project {
             self.index.apply(batch, self.catalogue().watermark())?;
             took.index = began.elapsed();
             self.index_behind = false;
+            self.let_go(&batch.gifts)?;
         }
         self.archive.close_rolled()?;
         Ok(Committed { batch: self.catalogue().watermark().no, archived: batch.archived.unwrap_or(0), took })
@@ -194,6 +197,9 @@ impl Project {
     /// Steps 1 and 2: bytes, then facts. Once the bytes are on the disk they stay, whatever the
     /// catalogue says to the facts: it may have recorded them although it could not say so.
     fn record(&mut self, batch: &mut Batch, took: &mut Steps) -> Result<()> {
+        if self.is_shared() {
+            return self.record_there(batch, took);
+        }
         self.catalogue().sift_requeued(batch)?;
         let began = Instant::now();
         if batch.archived.is_none() {
@@ -204,7 +210,7 @@ impl Project {
             let written = self.write_archive(batch).inspect_err(|_| drop(self.archive.roll_back()));
             batch.archived = Some(written?);
         }
-        let Truth::Here(catalogue) = &mut self.truth;
+        let catalogue = self.truth.catalogue_mut();
         catalogue.followed(self.index.folded());
         let written = Instant::now();
         took.archive = written - began;
@@ -221,7 +227,9 @@ impl Project {
         self.index_behind = true;
         self.archive.committed();
         self.admitted.settle(next_numbers(catalogue));
-        self.keys.follow(&batch.discovered, catalogue.watermark());
+        if let Some(keys) = &mut self.keys {
+            keys.follow(&batch.discovered, catalogue.watermark());
+        }
         Ok(())
     }
 
@@ -253,8 +261,11 @@ impl Project {
     }
 
     fn recover_index(&mut self) -> Result<()> {
-        let Truth::Here(catalogue) = &self.truth;
-        self.index.recover(catalogue)?;
+        match &self.truth {
+            Truth::Here(catalogue) => self.index.recover(catalogue)?,
+            // Its numbers have gaps, by which what is new cannot be told.
+            Truth::There(there) => self.index.renew(&there.scratch)?,
+        }
         self.index_behind = false;
         Ok(())
     }
@@ -267,14 +278,31 @@ impl Project {
     /// Shuts down cleanly: closes the archive's last file with its CDXJ file and checkpoints the
     /// catalogue's WAL. Nothing can be committed afterwards; may be retried after a failure.
     pub fn finish(&mut self) -> Result<()> {
-        self.keys.finish()?;
+        self.keys.as_mut().map_or(Ok(()), KeyFollower::finish)?;
         // Every commit is on the disk, in the log: none of the three waits for another.
-        let Self { truth: Truth::Here(catalogue), archive, index, .. } = self;
+        let Self { truth, archive, index, .. } = self;
+        let catalogue = truth.catalogue_mut();
         std::thread::scope(|scope| {
             let moving = scope.spawn(|| catalogue.checkpoint());
             let closed = archive.close().and_then(|()| index.close());
             moving.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).and(closed)
         })
+    }
+}
+
+impl Truth {
+    fn catalogue(&self) -> &Catalogue {
+        match self {
+            Self::Here(catalogue) => catalogue,
+            Self::There(there) => &there.scratch,
+        }
+    }
+
+    fn catalogue_mut(&mut self) -> &mut Catalogue {
+        match self {
+            Self::Here(catalogue) => catalogue,
+            Self::There(there) => &mut there.scratch,
+        }
     }
 }
 

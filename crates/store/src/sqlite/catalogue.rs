@@ -34,6 +34,8 @@ pub(crate) struct Catalogue {
     pub(super) followed: u64,
     pub(super) names: HashMap<Arc<str>, i64>,
     pub(super) files: HashMap<Arc<str>, i64>,
+    /// Whether it is a copy of facts that are kept elsewhere.
+    pub(super) scratch: bool,
 }
 
 /// A run in the catalogue.
@@ -74,7 +76,7 @@ impl RunStatus {
     }
 
     /// The status of this name. One that is not known is no reason to resume the run.
-    fn of(name: &str) -> Self {
+    pub(crate) fn of(name: &str) -> Self {
         let known = [RunState::Done, RunState::Budget, RunState::Stopped];
         match known.into_iter().find(|state| state.name() == name) {
             Some(state) => Self::Ended(state),
@@ -151,6 +153,7 @@ impl Catalogue {
             followed: 0,
             names: HashMap::new(),
             files: HashMap::new(),
+            scratch: false,
         };
         catalogue.reload()?;
         Ok(catalogue)

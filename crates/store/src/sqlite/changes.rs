@@ -34,7 +34,7 @@ pub struct ChangeRow {
 }
 
 /// Whether a visit is reported.
-fn is_told(visit: &Visit) -> bool {
+pub(crate) fn is_told(visit: &Visit) -> bool {
     match visit.flag {
         Flag::New => visit.is_document(),
         Flag::Updated | Flag::Missing | Flag::Error => visit.known,

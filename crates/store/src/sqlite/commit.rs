@@ -38,8 +38,8 @@ impl Catalogue {
             self.reload()?;
             return Err(StoreError::sql("record a batch", &path, e));
         }
-        self.next_page += batch.discovered.len() as u64;
-        self.next_host += u32::try_from(batch.hosts.len()).unwrap_or(0);
+        self.next_page = self.next_page.max(batch.discovered.last().map_or(0, |d| d.page.0 + 1));
+        self.next_host = self.next_host.max(batch.hosts.last().map_or(0, |h| h.id.0 + 1));
         self.watermark = next;
         // It is recorded: only a crash can intervene.
         let _ = sql_point("after-catalogue");
@@ -70,7 +70,10 @@ impl Catalogue {
     }
 
     /// Numbers must continue where the catalogue ends, and every link must have a target.
-    fn examine(&self, batch: &Batch) -> Result<()> {
+    pub(crate) fn examine(&self, batch: &Batch) -> Result<()> {
+        if self.scratch {
+            return Self::examine_copy(batch);
+        }
         let bad = |what: String| Err(StoreError::BadBatch(what));
         if let Some((d, want)) = batch.discovered.iter().zip(self.next_page..).find(|(d, want)| d.page.0 != *want) {
             return bad(format!("page {} of {} should have the number {want}", d.page.0, d.url));
@@ -102,10 +105,15 @@ impl Catalogue {
         write_discovered(&tx, &mut self.names, &batch.discovered)?;
         write_archive(&tx, &mut self.files, archive)?;
         let moved = write_requeued(&tx, batch)?;
-        let next_source =
-            VisitWriter::new(&tx, batch.run, self.next_source)?.write(&mut self.names, &self.files, batch)?;
-        write_changes(&tx, batch)?;
-        write_around(&tx, batch)?;
+        let next_source = VisitWriter::new(&tx, batch.run, self.next_source)?.bare(self.scratch).write(
+            &mut self.names,
+            &self.files,
+            batch,
+        )?;
+        if !self.scratch {
+            write_changes(&tx, batch)?;
+            write_around(&tx, batch)?;
+        }
         write_dropped(&tx, &mut self.names, batch)?;
         write_aliases(&tx, &mut self.names, batch)?;
         write_facts(&tx, batch.run, &batch.facts)?;

@@ -166,6 +166,12 @@ CREATE VIEW image AS SELECT page AS page_id, url, alt, width, height, mime FROM 
     )
 }
 
+/// The contract's views for the same tables in PostgreSQL, with the functions they use.
+pub(crate) fn shared_views() -> String {
+    use super::dialect::{FUNCTIONS, translate};
+    format!("{FUNCTIONS}{}{}", translate(&views()), translate(&super::views::shared_statements()))
+}
+
 /// The view of pages. One that was never fetched because it is an alias repeats the page that it is
 /// an alias of.
 fn page_view() -> String {

@@ -106,6 +106,11 @@ pub(super) fn statements(scope: &str) -> String {
     all().map(make).collect()
 }
 
+/// The statements that create the views where there were none.
+pub(super) fn shared_statements() -> String {
+    definitions().map(|(name, select)| format!("CREATE VIEW {name} AS {select};\n")).concat()
+}
+
 /// The statements that remove the views that were made by another version and say something else.
 pub(super) fn removals(db: &Connection) -> rusqlite::Result<String> {
     let mut known = db.prepare("SELECT sql FROM main.sqlite_schema WHERE type = 'view' AND name = ?1")?;

@@ -28,6 +28,7 @@ pub(super) struct VisitWriter<'db> {
     earlier: CachedStatement<'db>,
     links: LinkWriter<'db>,
     images: ImageWriter<'db>,
+    bare: bool,
 }
 
 /// What was known about a page before a visit: its last run before this one, and the number of its
@@ -50,7 +51,13 @@ impl<'db> VisitWriter<'db> {
             earlier: db.prepare_cached("SELECT max(run), max(source) FROM visit_row WHERE page = ?1 AND run < ?2")?,
             links: LinkWriter::new(db, run)?,
             images: ImageWriter::new(db)?,
+            bare: false,
         })
+    }
+
+    /// Leaves links and images out.
+    pub(super) fn bare(self, bare: bool) -> Self {
+        Self { bare, ..self }
     }
 
     /// Writes them all; returns the number of the next page with links.
@@ -73,7 +80,7 @@ impl<'db> VisitWriter<'db> {
             };
             let before = self.before(visit)?;
             let (source, repeated) = self.record(visit, by, file, before)?;
-            if saw_content {
+            if saw_content && !self.bare {
                 if let Some(source) = source {
                     let earlier = Earlier { rows: before.source.is_some() || repeated, run: before.run };
                     self.links.write(source, visit, targets, earlier)?;

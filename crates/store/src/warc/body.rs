@@ -8,17 +8,16 @@ use super::header::WarcType;
 use super::http::{self, chunk_size};
 use super::scan::{bad, read_fields, read_head};
 use super::stored::ArchiveReader;
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use flate2::bufread::GzDecoder;
 use orb_page::{Headers, WarcPosition};
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Take};
+use std::io::{self, BufRead, BufReader, Read, Take};
 
 /// A line that gives the size of a chunk is never longer.
 const LINE: u64 = 1 << 20;
 
 /// A record's content, decompressed as it is read.
-type PayloadReader = Take<BufReader<GzDecoder<BufReader<Take<File>>>>>;
+type PayloadReader = Take<BufReader<GzDecoder<Box<dyn BufRead + Send>>>>;
 
 /// The body of an archived answer, read as a stream. The content coding is still on.
 pub struct StoredBody {
@@ -35,16 +34,11 @@ enum PayloadFraming<R> {
 impl ArchiveReader {
     /// The body at this place, as a stream.
     pub fn body(&self, at: &WarcPosition) -> Result<StoredBody> {
-        let path = self.dir.join(&*at.file);
-        let mut file = File::open(&path).map_err(|e| StoreError::io("open", &path, e))?;
-        file.seek(SeekFrom::Start(at.offset)).map_err(|e| StoreError::io("read", &path, e))?;
-        let member = GzDecoder::new(BufReader::new(file.take(at.length)));
-        opened(BufReader::with_capacity(32 << 10, member))
-            .map_err(|e| StoreError::damaged(&path, format!("the record at byte {}: {e}", at.offset)))
+        opened(BufReader::with_capacity(32 << 10, self.member(at)?)).map_err(|e| self.damaged(at, &e))
     }
 }
 
-fn opened(mut input: BufReader<GzDecoder<BufReader<Take<File>>>>) -> io::Result<StoredBody> {
+fn opened(mut input: BufReader<GzDecoder<Box<dyn BufRead + Send>>>) -> io::Result<StoredBody> {
     let fields = read_fields(&mut input)?;
     let field = |name: &str| fields.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_str());
     let length = field("Content-Length").and_then(|v| v.parse().ok()).ok_or_else(|| bad("it has no length"))?;

@@ -5,6 +5,7 @@ use super::http;
 use super::scan::{Scanned, read_fields, read_record};
 use crate::error::{Result, StoreError};
 use crate::home::ProjectDir;
+use crate::shared::ObjectArchive;
 use bytes::Bytes;
 use flate2::bufread::GzDecoder;
 use orb_page::{Headers, WarcPosition};
@@ -12,6 +13,7 @@ use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What the picture of a page is called, as Browsertrix does it: this before the page's URL.
 pub const VIEW: &str = "urn:view:";
@@ -20,6 +22,8 @@ pub const VIEW: &str = "urn:view:";
 #[derive(Clone, Debug)]
 pub struct ArchiveReader {
     pub(super) dir: PathBuf,
+    /// Where the files are instead, if the project is shared.
+    objects: Option<Arc<ObjectArchive>>,
 }
 
 /// A response as it was received.
@@ -60,7 +64,12 @@ impl ArchiveReader {
 
     /// A reader of the archive files in `dir`.
     pub(crate) fn at(dir: &Path) -> Self {
-        Self { dir: dir.to_owned() }
+        Self { dir: dir.to_owned(), objects: None }
+    }
+
+    /// A reader of a shared project's objects.
+    pub(crate) fn over(objects: ObjectArchive) -> Self {
+        Self { dir: objects.place_of(""), objects: Some(Arc::new(objects)) }
     }
 
     /// The exchange at this position.
@@ -112,14 +121,18 @@ impl ArchiveReader {
         read_fields(&mut BufReader::new(self.member(at)?)).map_err(|e| self.damaged(at, &e))
     }
 
-    fn member(&self, at: &WarcPosition) -> Result<GzDecoder<impl BufRead>> {
+    pub(super) fn member(&self, at: &WarcPosition) -> Result<GzDecoder<Box<dyn BufRead + Send>>> {
+        if let Some(objects) = &self.objects {
+            let bytes = objects.read(&at.file, at.offset, at.length)?;
+            return Ok(GzDecoder::new(Box::new(std::io::Cursor::new(bytes))));
+        }
         let path = self.dir.join(&*at.file);
         let mut file = File::open(&path).map_err(|e| StoreError::io("open", &path, e))?;
         file.seek(SeekFrom::Start(at.offset)).map_err(|e| StoreError::io("read", &path, e))?;
-        Ok(GzDecoder::new(BufReader::new(file.take(at.length))))
+        Ok(GzDecoder::new(Box::new(BufReader::new(file.take(at.length)))))
     }
 
-    fn damaged(&self, at: &WarcPosition, error: &std::io::Error) -> StoreError {
+    pub(super) fn damaged(&self, at: &WarcPosition, error: &std::io::Error) -> StoreError {
         StoreError::damaged(&self.dir.join(&*at.file), format!("the record at byte {}: {error}", at.offset))
     }
 }

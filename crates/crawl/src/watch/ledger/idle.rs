@@ -52,6 +52,12 @@ idle! {
     Backlog => "backlog";
     /// Nothing is known to be fetched until what was read is recorded.
     Commit => "commit";
+    /// The addresses of the hosts with pages are not leased to this machine.
+    Lease => "address lease";
+    /// Nothing is left here, and other machines are still at work.
+    Machines => "other machines";
+    /// This machine has used up its part of the budget, and asks for more.
+    Tickets => "budget";
 }
 
 impl From<Why> for Idle {
@@ -60,6 +66,7 @@ impl From<Why> for Idle {
             Why::Delay => Self::Delay,
             Why::CrawlDelay => Self::CrawlDelay,
             Why::Address => Self::Address,
+            Why::Lease => Self::Lease,
             Why::Slow => Self::Slow,
             Why::BackOff | Why::RobotsUnreachable | Why::Silent | Why::Unreachable => Self::BackOff,
             Why::RetryAfter | Why::LongWait => Self::RetryAfter,

@@ -1,0 +1,101 @@
+//! How do the machines that share a project get on?
+
+use crate::Result;
+use orb_store::{RunStatus, SharedAddress, SharedProject};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::time::Duration;
+
+/// A project on a shared store.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SharedStatus {
+    /// The project.
+    pub project: String,
+    /// Its last run.
+    pub run: Option<u32>,
+    /// The state of that run.
+    pub state: Option<String>,
+    /// Pages known.
+    pub known: u64,
+    /// Pages visited.
+    pub visited: u64,
+    /// Its shards.
+    pub shards: u64,
+    /// Shards that a living worker holds.
+    pub shards_held: u64,
+    /// Shards with nothing left to do.
+    pub shards_idle: u64,
+    /// Letters between shards that wait to be read.
+    pub letters: u64,
+    /// How long the oldest of them has waited, in seconds.
+    pub oldest_letter: Option<f64>,
+    /// Addresses that are leased to a worker.
+    pub addresses: u64,
+    /// Those of them that another worker waits for.
+    pub addresses_contested: u64,
+    /// The workers.
+    pub workers: Vec<SharedWorkerStatus>,
+}
+
+/// A worker of a shared project.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct SharedWorkerStatus {
+    /// Its number: another one each time it joins.
+    pub id: i64,
+    /// Its name.
+    pub name: String,
+    /// Its machine.
+    pub machine: String,
+    /// The shards it holds.
+    pub shards: u64,
+    /// Its speed.
+    pub pages_per_second: f32,
+    /// Pages queued in its shards.
+    pub queued: u64,
+    /// Seconds since it was last heard of.
+    pub heard: f64,
+    /// What it waits for.
+    pub why: String,
+}
+
+/// The state of a project on a shared store, or of all projects there.
+pub fn shared_status(at: &SharedAddress, project: Option<&str>) -> Result<Vec<SharedStatus>> {
+    let names = match project {
+        Some(name) => vec![name.to_owned()],
+        None => SharedProject::list(at)?.into_iter().map(|listed| listed.name).collect(),
+    };
+    names.iter().map(|name| one(at, name)).collect()
+}
+
+fn one(at: &SharedAddress, name: &str) -> Result<SharedStatus> {
+    let mut store = SharedProject::open(at, name)?;
+    let (last, seen) = (store.last_run()?, store.overview()?);
+    let workers = seen.workers.into_iter().map(|worker| SharedWorkerStatus {
+        id: worker.id.0,
+        name: worker.name,
+        machine: worker.machine,
+        shards: worker.shards,
+        pages_per_second: worker.pages_per_second,
+        queued: worker.queued,
+        heard: worker.heard.as_secs_f64(),
+        why: worker.why,
+    });
+    Ok(SharedStatus {
+        project: name.to_owned(),
+        run: last.as_ref().map(|run| run.record.id.0),
+        state: last.map(|run| match run.record.state {
+            RunStatus::Ended(state) => state.name().to_owned(),
+            _ => "running".to_owned(),
+        }),
+        known: seen.shards.pages,
+        visited: seen.shards.fetched,
+        shards: seen.shards.all,
+        shards_held: seen.shards.held,
+        shards_idle: seen.shards.idle,
+        letters: seen.letters,
+        oldest_letter: seen.oldest_letter.as_ref().map(Duration::as_secs_f64),
+        addresses: seen.addresses,
+        addresses_contested: seen.contested,
+        workers: workers.collect(),
+    })
+}

@@ -1,0 +1,48 @@
+//! Where are projects that several machines share?
+
+use crate::failure::CommandFailure;
+use clap::Args;
+use orb_crawl::{S3Options, SharedAddress};
+use std::path::PathBuf;
+
+/// A shared store.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct StoreArgs {
+    /// The database of shared projects, postgres://user@host/database [default: $ORB_STORE]
+    #[arg(long, value_name = "URL")]
+    pub(crate) store: Option<String>,
+    /// The archive of shared projects, file:///directory or s3://bucket/prefix [default:
+    /// $ORB_ARCHIVE]
+    #[arg(long, value_name = "URL")]
+    pub(crate) archive: Option<String>,
+}
+
+impl StoreArgs {
+    /// The shared store that was named on the command line; with `required`, also the one that the
+    /// environment names. Passwords and keys come from the environment alone.
+    pub(crate) fn address(&self, required: bool) -> Result<Option<SharedAddress>, CommandFailure> {
+        let from = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let Some(postgres) = self.store.clone().or_else(|| from("ORB_STORE").filter(|_| required)) else {
+            return match required {
+                true => Err(CommandFailure::Usage("no shared store: name one with --store or ORB_STORE".to_owned())),
+                false => Ok(None),
+            };
+        };
+        let Some(archive) = self.archive.clone().or_else(|| from("ORB_ARCHIVE")) else {
+            return Err(CommandFailure::Usage("no archive: name one with --archive or ORB_ARCHIVE".to_owned()));
+        };
+        Ok(Some(SharedAddress {
+            postgres,
+            password: from("PGPASSWORD"),
+            authorities: from("PGSSLROOTCERT").map(PathBuf::from),
+            archive,
+            s3: S3Options {
+                endpoint: from("AWS_ENDPOINT_URL"),
+                region: from("AWS_REGION"),
+                key_id: from("AWS_ACCESS_KEY_ID"),
+                secret: from("AWS_SECRET_ACCESS_KEY"),
+                token: from("AWS_SESSION_TOKEN"),
+            },
+        }))
+    }
+}

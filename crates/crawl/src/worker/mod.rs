@@ -1,0 +1,397 @@
+//! How do several machines work on one collection?
+//!
+//! A worker joins a project on a shared store, takes its share of the shards, loads what waits there
+//! and crawls it like a run of its own: the same driver, readers and recorder. What is different is
+//! done by three threads beside them: the clerk (`clerk.rs`) says that we are alive and moves shards,
+//! the post (`post.rs`) reads letters from other machines, and the addresses that are contacted are
+//! leased (`addresses.rs`). A worker that was taken for dead throws its scratch copy away and joins
+//! under a new number; nothing that it had not committed has happened.
+
+mod addresses;
+mod clerk;
+mod post;
+mod team;
+
+pub(crate) use team::Team;
+
+use crate::config::Config;
+use crate::drive::clock::SteadyClock;
+use crate::drive::way_out::WayOut;
+use crate::live::LiveSettings;
+use crate::read::sessions::{MAX_HOSTS, Sessions};
+use crate::record::Recorder;
+use crate::run::{CurrentRun, RunSetup, drive, never_public, start};
+use crate::scope::SharedScope;
+use crate::shared::SharedState;
+use crate::watch::why::chronicle::Chronicle;
+use crate::{CrawlError, Progress, Stop};
+use addresses::AddressClerk;
+use clerk::{Clerk, HeldShards};
+use crossbeam_channel::unbounded;
+use orb_frontier::{Budget, Frontier, FrontierConfig};
+use orb_page::{RunId, RunKind, RunState};
+use orb_project::{Settings, Wrong};
+use orb_store::{
+    Home, Membership, PlantedRun, Project, ProjectOptions, RunCounters, RunStatus, SeedToPlant, ShardClerk,
+    SharedAddress, SharedMaking, SharedProject, SharedRun, StoreError, WorkerCard,
+};
+use orb_urls::Address;
+use post::Post;
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a worker waits before it looks for work again.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A page waits so long for others at most: every batch is an object in the archive.
+const BATCH_TIME: Duration = Duration::from_secs(5);
+
+/// A machine that works on shared projects.
+pub struct Worker {
+    /// Where the projects are.
+    pub at: SharedAddress,
+    /// The name under which it joins.
+    pub name: String,
+    /// The machine it is on, for projects that name theirs.
+    pub machine: String,
+    /// How much it takes on, compared with others.
+    pub weight: u32,
+    /// Where its scratch copies are.
+    pub scratch: PathBuf,
+    /// After how long without a sign of life it is taken for dead.
+    pub lease: Duration,
+    /// For how long it leases an address.
+    pub slice: Duration,
+    /// The address that its connections come from.
+    pub source: Option<IpAddr>,
+    /// How to ask it to stop.
+    pub stop: Arc<Stop>,
+    /// Where it reports its progress.
+    pub progress: Arc<Progress>,
+    /// Looks up an environment variable.
+    pub variable: fn(&str) -> Option<String>,
+    /// Says what it does, in a line.
+    pub say: fn(&str),
+}
+
+/// What has become of a run.
+pub struct SharedEnd {
+    /// The project.
+    pub project: String,
+    /// The run.
+    pub run: RunId,
+    /// How it ended, or that this worker was asked to stop.
+    pub state: RunState,
+    /// What all machines have counted.
+    pub counters: RunCounters,
+}
+
+/// Puts a project on a shared store and begins a run there, or resumes the one that is open.
+pub fn plant(at: &SharedAddress, name: &str, settings: &Settings, seeds: &[Address]) -> Result<RunId, CrawlError> {
+    settings.examine()?;
+    refuse_unshared(settings)?;
+    let text = settings.without_passwords().to_toml();
+    let mut store = SharedProject::create(at, name, &SharedMaking { shards: 256, settings: text.clone() })?;
+    store.keep_settings(&text)?;
+    let seed = |seed: &Address| SeedToPlant { url: seed.as_str().to_owned(), step: None };
+    let seeds: Vec<SeedToPlant> = seeds.iter().map(seed).collect();
+    if let Some(last) = store.last_run()?.filter(|last| last.record.state.is_resumed()) {
+        let SharedRun { record, .. } = last;
+        if record.finished_at.is_some() {
+            let fetched = RunCounters::of(&record.counters).pages;
+            store.resume_run(record.id, settings.frontier.max_pages.map(|most| most.saturating_sub(fetched)))?;
+        }
+        store.add_seeds(record.id, &seeds)?;
+        return Ok(record.id);
+    }
+    Ok(store.plant(&PlantedRun {
+        kind: RunKind::Crawl,
+        settings: text,
+        budget: settings.frontier.max_pages,
+        machines: settings.machines.clone(),
+        seeds,
+        by: settings.crawl.worker_name.as_str().into(),
+    })?)
+}
+
+/// What one machine alone can do.
+fn refuse_unshared(settings: &Settings) -> Result<(), CrawlError> {
+    let why = if !settings.steps.is_empty() {
+        "steps"
+    } else if settings.render.when != orb_project::RenderWhen::Never {
+        "render.when"
+    } else if settings.frontier.max_bytes.is_some() || settings.frontier.max_time.is_some() {
+        "frontier.max_bytes and frontier.max_time"
+    } else {
+        return Ok(());
+    };
+    Err(CrawlError::Setting(format!("a project on a shared store cannot use {why}")))
+}
+
+impl Worker {
+    /// Works on one project until its run is over, or until it is asked to stop.
+    pub fn work_on(&self, name: &str) -> Result<SharedEnd, CrawlError> {
+        loop {
+            let mut store = self.patiently(|| SharedProject::open(&self.at, name))?;
+            let Some(run) = self.patiently(|| store.last_run())? else {
+                return Err(CrawlError::Setting(format!("project {name} has no run")));
+            };
+            let (id, counters) = (run.record.id, RunCounters::of(&run.record.counters));
+            let end = |state| Ok(SharedEnd { project: name.to_owned(), run: id, state, counters });
+            match run.record.state {
+                RunStatus::Ended(state) if run.record.finished_at.is_some() => return end(state),
+                _ if self.stop.is_set() => return end(RunState::Stopped),
+                _ => {}
+            }
+            if self.incarnate(store, run)? == Some(RunState::Budget) {
+                self.close_spent(name, id)?;
+            }
+        }
+    }
+
+    /// The budget is used up: the last who leaves closes the run. Others may still spend their part.
+    fn close_spent(&self, name: &str, run: RunId) -> Result<(), CrawlError> {
+        let mut store = self.patiently(|| SharedProject::open(&self.at, name))?;
+        if self.patiently(|| store.overview())?.workers.is_empty() {
+            self.patiently(|| store.finish_run(run, RunState::Budget))?;
+        } else {
+            self.stop.wait(PATIENCE);
+        }
+        Ok(())
+    }
+
+    /// Works on whatever has an open run and wants this machine, until it is asked to stop.
+    pub fn work(&self, only: Option<&str>) -> Result<(), CrawlError> {
+        while !self.stop.is_set() {
+            let listed = self.patiently(|| SharedProject::list(&self.at))?;
+            let fits = |machines: &[String]| machines.is_empty() || machines.contains(&self.machine);
+            let next = listed
+                .into_iter()
+                .find(|one| one.run.is_some() && fits(&one.machines) && only.is_none_or(|only| only == one.name));
+            match next {
+                Some(project) => {
+                    self.work_on(&project.name)?;
+                }
+                None => {
+                    self.stop.wait(PATIENCE);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Tries again while the store does not answer.
+    fn patiently<T>(&self, mut what: impl FnMut() -> Result<T, StoreError>) -> Result<T, CrawlError> {
+        loop {
+            match what() {
+                Err(error @ StoreError::StoreAway { .. }) => {
+                    (self.say)(&format!("{error}; trying again"));
+                    if self.stop.wait(PATIENCE) {
+                        return Err(error.into());
+                    }
+                }
+                done => return Ok(done?),
+            }
+        }
+    }
+
+    /// One life: from joining to leaving, or to being taken for dead (`None`).
+    fn incarnate(&self, store: SharedProject, run: SharedRun) -> Result<Option<RunState>, CrawlError> {
+        let card = WorkerCard {
+            name: self.name.clone(),
+            machine: self.machine.clone(),
+            weight: self.weight,
+            lease: self.lease,
+        };
+        let member = self.patiently(|| store.join(&card))?;
+        (self.say)(&format!("{} joins project {} as worker {}", member.name(), store.name(), member.worker().0));
+        let ended = self.live(store, &run, &member);
+        match ended {
+            Err(CrawlError::Store(StoreError::Fenced { .. })) => {
+                (self.say)(&format!(
+                    "worker {} was taken for dead; what it had not committed is dropped",
+                    member.worker().0
+                ));
+                Ok(None)
+            }
+            other => other,
+        }
+    }
+
+    fn live(
+        &self,
+        mut store: SharedProject,
+        run: &SharedRun,
+        member: &Membership,
+    ) -> Result<Option<RunState>, CrawlError> {
+        let mut settings = settings_of(run)?;
+        settings.reveal(&self.variable)?;
+        settings.fetch.source = self.source.or(settings.fetch.source);
+        settings.crawl.batch_time.0 = settings.crawl.batch_time.0.max(BATCH_TIME);
+        let dir = Home::open(&self.scratch)?.project(store.name())?;
+        let options = ProjectOptions { index_memory: Some(settings.store.index_memory.0), ..ProjectOptions::default() };
+        let mut project = Project::join(&dir, member, &options)?;
+        self.patiently(|| project.enter_run(run))?;
+        let planted = self.patiently(|| store.seeds_after(0))?;
+        let latest = planted.last().map_or(0, |seed| seed.no);
+        let seeds: Vec<Address> = planted.iter().filter_map(|seed| Address::from_canonical(&seed.url).ok()).collect();
+        let scope = Arc::new(SharedScope::new(&settings.scope, &seeds)?);
+        let config = self.config(&settings, &project, &scope, &seeds)?;
+        let way_out = WayOut::open(&config, orb_fetch::PROTOCOLS, &self.progress)?;
+        let clock = SteadyClock::start();
+        let budgeted = run.budget.is_some();
+        let frontier =
+            FrontierConfig { leased: true, budget: Budget { pages: budgeted.then_some(0) }, ..config.frontier(0) };
+        let (settled, to_settle) = unbounded();
+        let team = Team::new(member.shards(), settled);
+        // Shards come with the first beat; until then no host is ours.
+        let mut frontier = Frontier::new(frontier, clock.now(), true);
+        frontier.keep_only(team.own_test(Vec::new()), clock.now());
+        let progress = Arc::clone(&self.progress);
+        let shared = SharedState::new(frontier, Stop::new(), Arc::clone(&scope), progress, config.uncommitted());
+        let shared = Arc::new(shared.in_team(team));
+        let desks = Desks { settled: to_settle, latest, budgeted, asked: Arc::clone(&self.stop), slice: self.slice };
+        let scene = Scene { config: &config, shared: &shared, clock, way_out: &way_out, settings: &settings };
+        let state = scene.play(project, store, (run, member), desks)?;
+        (self.say)(&format!("worker {} leaves: {}", member.worker().0, state.name()));
+        Ok(Some(state).filter(|state| *state != RunState::Stopped))
+    }
+
+    fn config(
+        &self,
+        settings: &Settings,
+        project: &Project,
+        scope: &Arc<SharedScope>,
+        seeds: &[Address],
+    ) -> Result<Config, CrawlError> {
+        let private = never_public(project, seeds)?;
+        let sessions = Arc::new(Sessions::new(settings.urls, project.sessions(MAX_HOSTS)?));
+        let dir = &project.dir().dir;
+        Ok(Config::new(settings, Arc::clone(scope), &private, dir, sessions)?.pinning(dir))
+    }
+}
+
+/// The settings of a run.
+fn settings_of(run: &SharedRun) -> Result<Settings, CrawlError> {
+    let mut settings = Settings::parse(&run.record.settings, Path::new("project.toml"))?.with_ways();
+    refuse_unshared(&settings)?;
+    // What is learnt about aliases is not loaded with the shards, and every machine would need its
+    // own index of texts.
+    settings.frontier.learn_aliases = false;
+    settings.index.enabled = false;
+    settings.examine().map_err(|wrong: Wrong| CrawlError::Wrong(wrong))?;
+    Ok(settings)
+}
+
+/// What a life is set up from.
+struct Scene<'a> {
+    config: &'a Config,
+    shared: &'a Arc<SharedState>,
+    clock: SteadyClock,
+    way_out: &'a WayOut,
+    settings: &'a Settings,
+}
+
+/// Ends the life of a worker when one of its threads is over, however it ended.
+struct StopsWhenOver<'a>(&'a Stop);
+
+impl Drop for StopsWhenOver<'_> {
+    fn drop(&mut self) {
+        self.0.ask();
+    }
+}
+
+/// What the threads beside the crawl need.
+struct Desks {
+    settled: crossbeam_channel::Receiver<Vec<orb_store::LetterId>>,
+    latest: u64,
+    budgeted: bool,
+    asked: Arc<Stop>,
+    slice: Duration,
+}
+
+impl Scene<'_> {
+    fn play(
+        &self,
+        project: Project,
+        store: SharedProject,
+        (run, member): (&SharedRun, &Membership),
+        desks: Desks,
+    ) -> Result<RunState, CrawlError> {
+        let Scene { config, shared, clock, way_out, settings } = *self;
+        let (dir, id) = (project.dir().clone(), run.record.id);
+        let live = LiveSettings::begin(&dir, settings);
+        let chronicle = Chronicle::open(&dir, id, config.bounds());
+        let current = CurrentRun::shared(id, run.record.kind);
+        let recorder = Recorder::new(project, Arc::clone(shared), config.recorder(id), RunCounters::default(), clock)?;
+        let setup = RunSetup {
+            config,
+            shared,
+            clock,
+            chronicle: &chronicle,
+            roots: &[],
+            way_out,
+            render: None,
+            live: &live,
+            dir: &dir,
+        };
+        let Desks { settled, latest, budgeted, asked, slice } = desks;
+        let (driver, crew) = start(recorder, setup, &current)?;
+        let held = Arc::new(HeldShards::default());
+        let items = driver.errand.recorder.clone();
+        let clerk = Clerk {
+            desk: member.clerk()?,
+            store,
+            shared: Arc::clone(shared),
+            clock,
+            recorder: items.clone(),
+            held: Arc::clone(&held),
+            run: id,
+            asked,
+            seed: latest,
+            budgeted,
+            known: BTreeSet::new(),
+            fetched: (0, Instant::now()),
+        };
+        let post = Post { mailbox: member.mailbox()?, held, recorder: items, settled, stop: Arc::clone(&shared.stop) };
+        let desk = member.addresses(settings.frontier.delay.0)?;
+        let mut leases = AddressClerk { desk, shared: Arc::clone(shared), clock, slice };
+        let stop = Arc::clone(&shared.stop);
+        let (driven, desk) = std::thread::scope(|threads| {
+            let clerk = threads.spawn(|| {
+                let _over = StopsWhenOver(&stop);
+                clerk.run()
+            });
+            let post = threads.spawn(|| {
+                let _over = StopsWhenOver(&stop);
+                post.run()
+            });
+            let leases_thread = threads.spawn(|| {
+                let _over = StopsWhenOver(&stop);
+                leases.run()
+            });
+            let driven = drive(driver, setup, id);
+            stop.ask();
+            let desk = clerk.join().map_err(|_| CrawlError::Panicked("clerk"));
+            let posted = post.join().map_err(|_| CrawlError::Panicked("post"));
+            let leased = leases_thread.join().map_err(|_| CrawlError::Panicked("lease"));
+            let desk: Result<ShardClerk, CrawlError> =
+                desk.and_then(|desk| Ok(desk?)).and_then(|desk| posted.and_then(|p| Ok(p?)).map(|()| desk));
+            (driven, desk.and_then(|desk| leased.and_then(|l| Ok(l?)).map(|()| desk)))
+        });
+        leases.leave();
+        let home = crew.go_home();
+        let state = driven?;
+        // The recorder knows best why it has ended.
+        home?;
+        match desk?.leave() {
+            // What cannot be given back runs out.
+            Err(StoreError::StoreAway { .. } | StoreError::Fenced { .. }) => {}
+            left => left?,
+        }
+        Ok(shared.team.as_ref().and_then(|team| team.ended()).unwrap_or(state))
+    }
+}

@@ -1,0 +1,263 @@
+//! What does a page cost PostgreSQL?
+//!
+//! `cargo bench -p orb-store --bench shared -- [MILLIONS…]`: for each number of URLs already known (1
+//! and 10 million unless told otherwise), commits batches of 1,000 pages of 50 links each, five of
+//! them new and ten of them in other shards, from one worker into a private PostgreSQL, and prints the
+//! processor time of the server's processes, the log written and the wall time per page; then letters
+//! that are written and consumed with and without a snapshot held open, and leases on addresses.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench that cannot go on fails, and prints")]
+#![allow(dead_code, unreachable_pub, reason = "the tests' helpers are shared")]
+
+#[path = "../../tests/cluster/mod.rs"]
+mod cluster;
+
+use cluster::worker::{SCHEMA, Store, Worker, letter};
+use orb_page::{Discovered, HostId, LinkKind, Moment, PageId, PageKind, UrlKey, Visit};
+use orb_store::{Admission, Batch, FinishedVisit, HostFact, QueuePlace};
+use orb_urls::Address;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const BATCH: u64 = 1_000;
+const BATCHES: u64 = 30;
+const HOSTS: u64 = 200;
+
+fn main() {
+    let mut sizes: Vec<u64> = std::env::args().filter_map(|a| a.parse().ok()).collect();
+    if sizes.is_empty() {
+        sizes = vec![1, 10];
+    }
+    let store = Store::start();
+    store.project();
+    store.plant(&[]);
+    let mut world = World::new(&store);
+    let mut filled = 0;
+    println!("| known URLs | PostgreSQL µs/page | log kB/page | worker µs/page | wall ms/batch |");
+    println!("|---|---|---|---|---|");
+    for millions in sizes {
+        let first = 1_000_000_000 + filled;
+        let more = millions * 1_000_000 - filled;
+        fill(&store, first, more);
+        filled += more;
+        world.measure(&store, &format!("{millions} M"));
+    }
+    letters(&store, &mut world, false);
+    letters(&store, &mut world, true);
+    addresses(&store, &world);
+}
+
+/// Rows as a long crawl has left them, beside those that are measured.
+fn fill(store: &Store, first: u64, count: u64) {
+    let last = first + count - 1;
+    store.server.run_sql(&format!(
+        "SET search_path = {SCHEMA};
+         INSERT INTO page_row (shard, kind, id, url, host, depth, redirects, priority, rank, at, by, origin)
+         SELECT n % 16, 0, n, 'http://www.site' || n % 1000 || '.example/section/' || n % 97 || '/page-' || n || '.html', n % 1000, 3, 0, 0.5, n, n, 1, n / 5
+         FROM generate_series({first}, {last}) AS n;
+         INSERT INTO visit_row (shard, flag, kind, page, run, at, by, status, mime, length, transferred, digest, elapsed_ms)
+         SELECT n % 16, 0, 1, n, 1, n, 1, 200, 'text/html', 20000, 5000, sha256(n::text::bytea), 100
+         FROM generate_series({first}, {last}, 5) AS n; ANALYZE page_row, visit_row; CHECKPOINT"
+    ));
+}
+
+struct World {
+    worker: Worker,
+    hosts: Vec<HostId>,
+    /// Pages to visit, with their hosts and URLs.
+    waiting: std::collections::VecDeque<(PageId, usize, String)>,
+    known: Vec<PageId>,
+    serial: u64,
+}
+
+impl World {
+    fn new(store: &Store) -> Self {
+        let mut worker = Worker::join(&store.address(), "bench", Duration::from_secs(600));
+        worker.settle();
+        let mut world = Self {
+            worker,
+            hosts: Vec::new(),
+            waiting: std::collections::VecDeque::new(),
+            known: Vec::new(),
+            serial: 0,
+        };
+        let mut batch = Batch { run: world.worker.run, ..Batch::default() };
+        for host in 0..HOSTS {
+            let address = Address::from_canonical(&format!("http://www.host{host}.example/")).unwrap();
+            let id = world.worker.project.admit_host(&address.origin(), || Moment(1)).unwrap();
+            world.hosts.push(id);
+        }
+        for _ in 0..BATCH {
+            world.discover(&mut batch);
+        }
+        world.worker.project.commit(&mut batch).unwrap();
+        world
+    }
+
+    fn discover(&mut self, batch: &mut Batch) -> (PageId, String) {
+        self.serial += 1;
+        let host = usize::try_from(self.serial * 7 % HOSTS).unwrap();
+        let url = format!("http://www.host{host}.example/section/{}/page-{}.html", self.serial % 97, self.serial);
+        let mut out = Vec::new();
+        self.worker.project.admit(&[UrlKey::of(&url)], &mut out).unwrap();
+        let Admission::New(page) = out[0] else { panic!("{url} is known") };
+        batch.discovered.push(Discovered {
+            page,
+            url: url.clone(),
+            key: UrlKey::of(&url),
+            host: self.hosts[host],
+            kind: PageKind::Frontier,
+            why: None,
+            depth: 3,
+            redirects: 0,
+            priority: 0.5,
+            rank: page.0,
+            at: Moment(1_700_000_000_000),
+            by: Arc::from("bench"),
+            step: None,
+            asked: None,
+            from: Some(PageId(1)),
+        });
+        self.waiting.push_back((page, host, url.clone()));
+        self.known.push(page);
+        (page, url)
+    }
+
+    /// A thousand pages: 35 links to known pages, 5 to new ones, 10 into other shards.
+    fn batch(&mut self) -> Batch {
+        let mut batch = Batch { run: self.worker.run, ..Batch::default() };
+        for n in 0..BATCH {
+            let (page, host, url) = self.waiting.pop_front().unwrap();
+            let shard = self.worker.project.shard_of(&format!("www.host{host}.example")).unwrap();
+            let mut visit = Visit::blank(page, self.hosts[host], url, Moment(1_700_000_000_000), Arc::from("bench"));
+            (visit.kind, visit.status, visit.length, visit.transferred) = (PageKind::Html, Some(200), 31_000, 8_000);
+            visit.digest = Some(std::array::from_fn(|at| (page.0 >> (at % 8 * 8)) as u8));
+            (visit.mime, visit.charset) = (Some("text/html".into()), Some("UTF-8".into()));
+            visit.title = Some(format!("The title of page {n} as people write it"));
+            let mut targets = Vec::new();
+            for link in 0..50u64 {
+                let (target, to) = match link {
+                    0..10 => (PageId(0), format!("http://elsewhere{}.example/path/{n}/{link}", n % 500)),
+                    10..15 => self.discover(&mut batch),
+                    _ => (
+                        self.known[(n * 31 + link * 17) as usize % self.known.len()],
+                        format!("http://www.host1.example/{link}"),
+                    ),
+                };
+                visit.links.push(&to, UrlKey::of(&format!("{to}{link}")), LinkKind::A, "some words of a link");
+                if target.0 == 0 {
+                    let foreign = Address::from_canonical(&to).unwrap();
+                    batch
+                        .letters
+                        .push((self.worker.project.shard_of(foreign.host()).unwrap(), letter(&to, (page, shard))));
+                }
+                targets.push(target);
+            }
+            batch.finished.push(QueuePlace { host: self.hosts[host], rank: page.0, page });
+            batch.visits.push(FinishedVisit::unarchived(visit, targets));
+            batch.facts.push(HostFact { id: self.hosts[host], pages: 1, ..HostFact::default() });
+        }
+        batch
+    }
+
+    fn measure(&mut self, store: &Store, size: &str) {
+        // The first fills caches and plans.
+        let mut batch = self.batch();
+        self.worker.project.commit(&mut batch).unwrap();
+        let mut sum = Spent::default();
+        for _ in 0..BATCHES {
+            let mut batch = self.batch();
+            let before = Spent::now(store);
+            self.worker.project.commit(&mut batch).unwrap();
+            sum.add(&before, &Spent::now(store));
+            // Letters are somebody else's: they are measured by themselves.
+            store.server.run_sql(&format!("TRUNCATE {SCHEMA}.letter"));
+        }
+        let pages = (BATCH * BATCHES) as f64;
+        println!(
+            "| {size} | {:.1} | {:.2} | {:.1} | {:.0} |",
+            sum.server.as_secs_f64() * 1e6 / pages,
+            sum.log as f64 / 1e3 / pages,
+            sum.own.as_secs_f64() * 1e6 / pages,
+            sum.wall.as_secs_f64() * 1e3 / BATCHES as f64
+        );
+    }
+}
+
+#[derive(Default)]
+struct Spent {
+    server: Duration,
+    own: Duration,
+    wall: Duration,
+    log: i64,
+    at: Option<Instant>,
+}
+
+impl Spent {
+    fn now(store: &Store) -> Self {
+        let log = store.server.number("SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint");
+        Self { server: store.server.cpu(), own: own_cpu(), wall: Duration::ZERO, log, at: Some(Instant::now()) }
+    }
+
+    fn add(&mut self, before: &Self, after: &Self) {
+        self.server += after.server.saturating_sub(before.server);
+        self.own += after.own.saturating_sub(before.own);
+        self.log += after.log - before.log;
+        self.wall += after.at.unwrap() - before.at.unwrap();
+    }
+}
+
+fn own_cpu() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.cast_unsigned(), u32::try_from(time.tv_nsec).unwrap())
+}
+
+/// Letters to our own shards, written and consumed, while a reader holds an old snapshot or not.
+fn letters(store: &Store, world: &mut World, held: bool) {
+    let holder = held.then(|| store.server.hold_snapshot());
+    let rounds = 300u64;
+    let before = Spent::now(store);
+    for round in 0..rounds {
+        let shards = u64::from(cluster::worker::SHARDS);
+        let all = (0..shards * 20).map(|n| {
+            let url = format!("http://elsewhere{n}.example/{round}");
+            (orb_store::ShardId(u16::try_from(n % shards).unwrap()), letter(&url, (PageId(1), orb_store::ShardId(0))))
+        });
+        let run = world.worker.run;
+        let mut batch = Batch { run, letters: all.collect(), ..Batch::default() };
+        world.worker.project.commit(&mut batch).unwrap();
+        let held = world.worker.project.held();
+        let read = world.worker.mail.read(&held, usize::MAX).unwrap().into_iter().map(|delivery| delivery.id).collect();
+        let mut batch = Batch { run, read, ..Batch::default() };
+        world.worker.commit(&mut batch).unwrap();
+    }
+    let mut sum = Spent::default();
+    sum.add(&before, &Spent::now(store));
+    let rows = (rounds * u64::from(cluster::worker::SHARDS)) as f64;
+    println!(
+        "letters{}: {:.1} µs of PostgreSQL a row (20 letters each), {:.2} ms a round",
+        if holder.is_some() { " under a held snapshot" } else { "" },
+        sum.server.as_secs_f64() * 1e6 / rows,
+        sum.wall.as_secs_f64() * 1e3 / rounds as f64
+    );
+}
+
+/// Leases on ten thousand addresses, taken and renewed.
+fn addresses(store: &Store, world: &World) {
+    let mut desk = world.worker.member.addresses(Duration::from_secs(1)).unwrap();
+    let ips: Vec<std::net::IpAddr> = (0..10_000u32).map(|n| std::net::Ipv4Addr::from(0x0a00_0000 + n).into()).collect();
+    for what in ["taken", "renewed", "renewed"] {
+        let before = Spent::now(store);
+        for some in ips.chunks(500) {
+            desk.ask(some, &[], Duration::from_secs(60)).unwrap();
+        }
+        let mut sum = Spent::default();
+        sum.add(&before, &Spent::now(store));
+        let rows = ips.len() as f64;
+        println!(
+            "addresses {what}: {:.1} µs of PostgreSQL and {:.0} B of log a row",
+            sum.server.as_secs_f64() * 1e6 / rows,
+            sum.log as f64 / rows
+        );
+    }
+}

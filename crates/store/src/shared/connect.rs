@@ -1,0 +1,283 @@
+//! How is PostgreSQL reached?
+//!
+//! A [`SharedLine`] is one connection with a small runtime of its own, used by one thread. Every
+//! wait has an end: a server that says nothing is away, like one that refuses. TLS verifies the
+//! certificate and the name, unless the address is a socket or says `sslmode=disable`.
+
+use crate::error::{Result, StoreError};
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
+use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, Config, Error, NoTls, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// How long an answer is waited for.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A connection that has rested for longer may have been closed by the server.
+const RESTED: Duration = Duration::from_secs(1);
+
+/// Where shared projects live.
+#[derive(Clone, Default)]
+pub struct SharedAddress {
+    /// The database, as `postgres://user@host/database`.
+    pub postgres: String,
+    /// The password, if the address has none.
+    pub password: Option<String>,
+    /// A PEM file with authorities to trust besides the usual ones.
+    pub authorities: Option<PathBuf>,
+    /// Where the bytes are: `file:///directory` or `s3://bucket/prefix`.
+    pub archive: String,
+    /// How to reach S3.
+    pub s3: S3Options,
+}
+
+/// How to reach S3.
+#[derive(Clone, Default)]
+pub struct S3Options {
+    /// Another server than Amazon's.
+    pub endpoint: Option<String>,
+    /// The region.
+    pub region: Option<String>,
+    /// The id of the key.
+    pub key_id: Option<String>,
+    /// The secret key.
+    pub secret: Option<String>,
+    /// The token of a session.
+    pub token: Option<String>,
+}
+
+impl fmt::Debug for SharedAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = self.config().map_or_else(|_| "?".to_owned(), |config| place(&config));
+        f.debug_struct("SharedAddress").field("postgres", &shown).field("archive", &self.archive).finish()
+    }
+}
+
+impl fmt::Debug for S3Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("S3Options")
+            .field("endpoint", &self.endpoint)
+            .field("region", &self.region)
+            .finish_non_exhaustive()
+    }
+}
+
+impl SharedAddress {
+    fn config(&self) -> Result<Config> {
+        let mut config: Config = self.postgres.parse().map_err(|_| {
+            StoreError::Shared("the store's address should look like postgres://user@host/database".to_owned())
+        })?;
+        if config.get_password().is_none()
+            && let Some(password) = &self.password
+        {
+            config.password(password);
+        }
+        config.connect_timeout(Duration::from_secs(10)).keepalives_idle(Duration::from_secs(10));
+        config.tcp_user_timeout(PATIENCE);
+        Ok(config)
+    }
+
+    /// Opens a connection that finds its tables in this schema.
+    pub(crate) fn connect(&self, schema: Option<&str>, who: &str) -> Result<SharedLine> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|e| StoreError::StoreAway { what: "begin", source: e.into() })?;
+        let mut config = self.config()?;
+        config.application_name(who);
+        let shown = place(&config);
+        let local = config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)));
+        let plain = config.get_ssl_mode() == SslMode::Disable || local;
+        let client = if plain {
+            runtime.block_on(async {
+                let (client, connection) = config.connect(NoTls).await?;
+                tokio::spawn(connection);
+                Ok(client)
+            })
+        } else {
+            config.ssl_mode(SslMode::Require);
+            let tls = MakeRustlsConnect::new(client_config(self.authorities.as_deref())?);
+            runtime.block_on(async {
+                let (client, connection) = config.connect(tls).await?;
+                tokio::spawn(connection);
+                Ok(client)
+            })
+        };
+        let client = client.map_err(|e: Error| failed("connect", &shown, e))?;
+        let line = SharedLine { runtime, client, shown, statements: HashMap::new() };
+        let path = schema.map_or_else(String::new, |schema| format!("SET search_path = {};", quoted(schema)));
+        line.run(
+            "connect",
+            &format!("{path} SET default_transaction_isolation = 'read committed'; SET client_min_messages = warning"),
+        )?;
+        Ok(line)
+    }
+}
+
+/// One connection to PostgreSQL, used by one thread.
+pub(crate) struct SharedLine {
+    runtime: Runtime,
+    client: Client,
+    shown: String,
+    statements: HashMap<String, Statement>,
+}
+
+impl SharedLine {
+    /// The connection itself, for futures given to [`Self::wait`].
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Whether it is of no use any more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    /// Hears what the server has said meanwhile: that it has closed the connection, mostly.
+    fn listen(&self) {
+        self.runtime.block_on(async { tokio::time::sleep(Duration::from_millis(1)).await });
+    }
+
+    /// Waits for an answer, but not for ever.
+    pub(crate) fn wait<T>(
+        &self,
+        what: &'static str,
+        answer: impl Future<Output = std::result::Result<T, Error>>,
+    ) -> Result<T> {
+        self.runtime.block_on(async {
+            match tokio::time::timeout(PATIENCE, answer).await {
+                Ok(answer) => answer.map_err(|e| failed(what, &self.shown, e)),
+                Err(silent) => Err(StoreError::StoreAway { what, source: silent.into() }),
+            }
+        })
+    }
+
+    /// Runs statements without a result.
+    pub(crate) fn run(&self, what: &'static str, sql: &str) -> Result<()> {
+        self.wait(what, self.client.batch_execute(sql))
+    }
+
+    /// A statement, prepared once for the connection.
+    pub(crate) fn prepared(&mut self, what: &'static str, sql: &str) -> Result<Statement> {
+        if let Some(statement) = self.statements.get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.wait(what, self.client.prepare(sql))?;
+        self.statements.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+}
+
+/// Keeps a line and opens another when it was lost.
+pub(crate) struct Redial {
+    address: Arc<SharedAddress>,
+    schema: String,
+    who: String,
+    line: Option<SharedLine>,
+    used: Instant,
+}
+
+impl Redial {
+    pub(crate) fn new(address: Arc<SharedAddress>, schema: &str, who: &str) -> Self {
+        Self { address, schema: schema.to_owned(), who: who.to_owned(), line: None, used: Instant::now() }
+    }
+
+    /// The line, opened if need be.
+    pub(crate) fn line(&mut self) -> Result<&mut SharedLine> {
+        if let Some(line) = self.line.as_ref().filter(|_| self.used.elapsed() > RESTED) {
+            line.listen();
+        }
+        self.used = Instant::now();
+        if self.line.as_ref().is_none_or(SharedLine::is_closed) {
+            self.line = None;
+            self.line = Some(self.address.connect(Some(&self.schema), &self.who)?);
+        }
+        self.line.as_mut().ok_or(StoreError::Stopped)
+    }
+
+    /// Does something over the line. After a failure the line is hung up: what it was in the middle
+    /// of is rolled back by the server.
+    pub(crate) fn with<T>(&mut self, work: impl FnOnce(&mut SharedLine) -> Result<T>) -> Result<T> {
+        let done = work(self.line()?);
+        if done.is_err() {
+            self.line = None;
+        }
+        done
+    }
+}
+
+/// What a failure is: the store is away, or says no.
+pub(crate) fn failed(what: &'static str, shown: &str, error: Error) -> StoreError {
+    let Some(said) = error.as_db_error() else {
+        let text = error.to_string();
+        let refused = text.contains("password") || text.contains("authentication");
+        let tls = format!("{:?}", std::error::Error::source(&error));
+        return if refused {
+            StoreError::Shared(format!("{shown}: {text}"))
+        } else if text.contains("tls") || text.contains("TLS") || tls.contains("InvalidCertificate") {
+            let cause = std::error::Error::source(&error).map_or(text, ToString::to_string);
+            StoreError::Shared(format!("{shown} cannot be reached by TLS: {cause}"))
+        } else {
+            StoreError::StoreAway { what, source: error.into() }
+        };
+    };
+    let code = said.code().code();
+    let passing = ["08", "53", "57", "40", "58"].iter().any(|class| code.starts_with(class))
+        || *said.code() == SqlState::LOCK_NOT_AVAILABLE;
+    if passing && *said.code() != SqlState::QUERY_CANCELED {
+        return StoreError::StoreAway { what, source: error.into() };
+    }
+    StoreError::Shared(format!("cannot {what} in {shown}: {}", said.message()))
+}
+
+/// Whom an error speaks of: never a password.
+fn place(config: &Config) -> String {
+    let hosts = config.get_hosts().iter().map(|host| match host {
+        Host::Tcp(name) => name.clone(),
+        Host::Unix(path) => path.display().to_string(),
+    });
+    let hosts: Vec<_> = hosts.collect();
+    format!("PostgreSQL at {} (database {})", hosts.join(","), config.get_dbname().unwrap_or("of the user"))
+}
+
+/// An identifier in quotes.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn client_config(authorities: Option<&Path>) -> Result<rustls::ClientConfig> {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    if let Some(path) = authorities {
+        use rustls::pki_types::{CertificateDer, pem::PemObject as _};
+        let read = CertificateDer::pem_file_iter(path)
+            .map_err(|e| StoreError::Shared(format!("cannot read the authorities in {}: {e}", path.display())))?;
+        for certificate in read {
+            let added = certificate.map_err(|e| e.to_string()).and_then(|c| roots.add(c).map_err(|e| e.to_string()));
+            added.map_err(|e| StoreError::Shared(format!("{} holds no certificate: {e}", path.display())))?;
+        }
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    let builder = builder.map_err(|e| StoreError::Shared(format!("TLS: {e}")))?;
+    Ok(builder.with_root_certificates(roots).with_no_client_auth())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_secret_is_shown() {
+        let s3 = S3Options { secret: Some("s3cret".to_owned()), ..S3Options::default() };
+        let postgres = "postgres://orb:s3cret@db.example:5433/crawls".to_owned();
+        let address = SharedAddress { postgres, password: Some("s3cret".to_owned()), s3, ..SharedAddress::default() };
+        let shown = format!("{address:?} {:?}", address.s3);
+        assert!(shown.contains("db.example") && shown.contains("crawls") && !shown.contains("s3cret"), "{shown}");
+    }
+}

@@ -1,0 +1,341 @@
+//! Who works on a shared project, and who holds which shard?
+//!
+//! A worker is a row that says until when it lives. Its number is its incarnation: once buried it
+//! never comes back. Only PostgreSQL's clock decides who is dead, and a server that was away itself
+//! gives everybody one lease time to come back: otherwise the first worker to reach it would bury
+//! all others. There is no leader; everybody computes the shares from the same table.
+
+use super::addresses::AddressDesk;
+use super::connect::{Redial, SharedAddress, SharedLine};
+use super::letters::Mailbox;
+use super::runs::{SharedRun, last};
+use super::schema::schema_of;
+use super::{ShardId, SharedProject, WorkerId, shard_of};
+use crate::error::{Result, StoreError};
+use orb_page::{Moment, RunId};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Who joins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerCard {
+    /// Its name; another living worker of the same name makes it `name-2`.
+    pub name: String,
+    /// The machine it runs on.
+    pub machine: String,
+    /// How many shards it takes, compared with the others.
+    pub weight: u32,
+    /// How long it lives without a heartbeat.
+    pub lease: Duration,
+}
+
+/// One incarnation of a worker.
+#[derive(Clone, Debug)]
+pub struct Membership {
+    pub(super) address: Arc<SharedAddress>,
+    pub(super) project: String,
+    pub(super) shards: u16,
+    pub(super) id: WorkerId,
+    name: Arc<str>,
+    lease: Duration,
+    joined: (Moment, Instant),
+}
+
+/// Keeps a worker alive and its shards right. One thread's.
+pub struct ShardClerk {
+    member: Membership,
+    line: Redial,
+}
+
+/// What a worker says of itself with a heartbeat.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WorkerReport {
+    /// Why it is not faster.
+    pub why: String,
+    /// Its speed.
+    pub pages_per_second: f32,
+    /// How many pages are queued in its shards.
+    pub queued: u64,
+}
+
+/// What a heartbeat is answered with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Beat {
+    /// PostgreSQL's clock.
+    pub store_time: Moment,
+    /// How long the lease lasts, counted from before the call.
+    pub lease: Duration,
+    /// How many shards this worker should hold.
+    pub share: u16,
+    /// The shards it holds.
+    pub held: Vec<ShardId>,
+    /// How many shards nobody living holds.
+    pub free: u16,
+    /// The run that goes on.
+    pub run: Option<SharedRun>,
+    /// The number of the latest seed.
+    pub seed: u64,
+}
+
+/// Whether a worker's lease has run out, and the server has been up long enough for it to say so.
+const EXPIRED: &str =
+    "alive AND greatest(until, pg_postmaster_start_time() + lease_ms * interval '1 millisecond') < now()";
+
+impl Membership {
+    pub(super) fn begin(project: &SharedProject, card: &WorkerCard) -> Result<Self> {
+        let line = project.address.connect(Some(&schema_of(&project.name)), &format!("orb {}", card.name))?;
+        let sent = Instant::now();
+        line.run("join", "BEGIN")?;
+        let draw = "UPDATE project SET next_worker = next_worker + 1 RETURNING next_worker - 1";
+        let id: i64 = line.wait("join", line.client().query_one(draw, &[]))?.get(0);
+        let taken = "SELECT name FROM worker WHERE alive";
+        let rows = line.wait("join", line.client().query(taken, &[]))?;
+        let taken: std::collections::HashSet<String> = rows.iter().map(|row| row.get(0)).collect();
+        let mut names = std::iter::once(card.name.clone()).chain((2..).map(|n| format!("{}-{n}", card.name)));
+        let name = names.find(|name| !taken.contains(name)).unwrap_or_default();
+        let sql = "INSERT INTO worker (id, name, machine, alive, until, lease_ms, batch, nonce, weight, version, joined, beaten)
+                   VALUES ($1, $2, $3, true, now() + $4::bigint * interval '1 millisecond', $4::bigint, 0, 0, $5, $6, now(), now())
+                   RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+        let lease = i64::try_from(card.lease.as_millis()).unwrap_or(i64::MAX);
+        let weight = i32::try_from(card.weight.max(1)).unwrap_or(i32::MAX);
+        let values: [&(dyn tokio_postgres::types::ToSql + Sync); 6] =
+            [&id, &name, &card.machine, &lease, &weight, &env!("CARGO_PKG_VERSION")];
+        let row = line.wait("join", line.client().query_one(sql, &values))?;
+        line.run("join", "COMMIT")?;
+        Ok(Self {
+            address: Arc::clone(&project.address),
+            project: project.name.clone(),
+            shards: project.shards,
+            id: WorkerId(id),
+            name: name.into(),
+            lease: card.lease,
+            joined: (Moment(row.get(0)), sent),
+        })
+    }
+
+    /// Its number.
+    pub fn worker(&self) -> WorkerId {
+        self.id
+    }
+
+    /// Its name, which no other living worker has.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many shards the project has.
+    pub fn shards(&self) -> u16 {
+        self.shards
+    }
+
+    /// How long it lives without a heartbeat.
+    pub fn lease(&self) -> Duration {
+        self.lease
+    }
+
+    /// The shard of a host.
+    pub fn shard_of(&self, host: &str) -> ShardId {
+        shard_of(host, self.shards)
+    }
+
+    /// PostgreSQL's clock when the worker joined.
+    pub fn store_time(&self) -> Moment {
+        self.joined.0
+    }
+
+    /// When it asked to join.
+    pub fn joined(&self) -> Instant {
+        self.joined.1
+    }
+
+    /// Whoever keeps it alive.
+    pub fn clerk(&self) -> Result<ShardClerk> {
+        Ok(ShardClerk { member: self.clone(), line: self.redial("clerk") })
+    }
+
+    /// Its letters.
+    pub fn mailbox(&self) -> Result<Mailbox> {
+        Ok(Mailbox::new(self.redial("post")))
+    }
+
+    /// Its leases on addresses; one that runs out unreleased leaves its address closed for `delay`.
+    pub fn addresses(&self, delay: Duration) -> Result<AddressDesk> {
+        Ok(AddressDesk::new(self.redial("addresses"), self.id, delay))
+    }
+
+    pub(crate) fn project(&self) -> &str {
+        &self.project
+    }
+
+    pub(crate) fn address(&self) -> &SharedAddress {
+        &self.address
+    }
+
+    pub(super) fn redial(&self, what: &str) -> Redial {
+        Redial::new(Arc::clone(&self.address), &schema_of(&self.project), &format!("orb {} {what}", self.name))
+    }
+
+    pub(super) fn fenced(&self) -> StoreError {
+        StoreError::Fenced { worker: self.name.to_string() }
+    }
+}
+
+impl ShardClerk {
+    /// Renews the lease and buries workers whose own has run out.
+    pub fn beat(&mut self, report: &WorkerReport) -> Result<Beat> {
+        let member = &self.member;
+        self.line.with(|line| {
+            let sql = "UPDATE worker SET until = now() + lease_ms * interval '1 millisecond', beaten = now(), why = $2,
+                         pages_per_second = $3, queued = $4
+                       WHERE id = $1 AND alive RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+            let sql = line.prepared("send a heartbeat", sql)?;
+            let values: [&(dyn tokio_postgres::types::ToSql + Sync); 4] =
+                [&member.id.0, &report.why, &report.pages_per_second, &report.queued.cast_signed()];
+            let row = line.wait("send a heartbeat", line.client().query_opt(&sql, &values))?;
+            let store_time = Moment(row.ok_or_else(|| member.fenced())?.get(0));
+            bury(line)?;
+            let (share, held, free) = shares(line, member)?;
+            let seed = line.prepared("read the seeds", "SELECT next_seed - 1 FROM project")?;
+            let seed: i64 = line.wait("read the seeds", line.client().query_one(&seed, &[]))?.get(0);
+            let run = last(line)?.filter(|run| run.record.finished_at.is_none());
+            Ok(Beat { store_time, lease: member.lease, share, held, free, run, seed: seed.cast_unsigned() })
+        })
+    }
+
+    /// Takes up to `most` shards that nobody living holds.
+    pub fn take(&mut self, most: u16) -> Result<Vec<ShardId>> {
+        let id = self.member.id.0;
+        self.line.with(|line| {
+            let sql = "UPDATE shard SET worker = $1, since = now() WHERE id IN
+                         (SELECT s.id FROM shard s LEFT JOIN worker w ON w.id = s.worker
+                          WHERE s.worker IS NULL OR w.id IS NULL OR NOT w.alive ORDER BY s.id LIMIT $2 FOR UPDATE OF s SKIP LOCKED)
+                       AND EXISTS (SELECT 1 FROM worker WHERE id = $1 AND alive) RETURNING id";
+            let rows = line.wait("take shards", line.client().query(sql, &[&id, &i64::from(most)]))?;
+            let mut taken: Vec<_> = rows.iter().map(|row| ShardId::from_sql(row.get(0))).collect();
+            taken.sort_unstable();
+            Ok(taken)
+        })
+    }
+
+    /// Draws up to `pages` from the budget of a run; `None` if it has none.
+    pub fn draw(&mut self, run: RunId, pages: u64) -> Result<Option<u64>> {
+        let member = &self.member;
+        self.line.with(|line| {
+            line.run("draw on the budget", "BEGIN")?;
+            let sql = "SELECT budget_left FROM run_row WHERE id = $1 FOR UPDATE";
+            let run = run.0.cast_signed();
+            let row = line.wait("draw on the budget", line.client().query_opt(sql, &[&run]))?;
+            let Some(left) = row.and_then(|row| row.get::<_, Option<i64>>(0)) else {
+                line.run("draw on the budget", "ROLLBACK")?;
+                return Ok(None);
+            };
+            let drawn = left.min(pages.cast_signed()).max(0);
+            let sql =
+                "UPDATE worker SET ticket = CASE WHEN ticket_run = $2 THEN ticket ELSE 0 END + $3::bigint, ticket_run = $2
+                       WHERE id = $1 AND alive";
+            let known = line.wait("draw on the budget", line.client().execute(sql, &[&member.id.0, &run, &drawn]))?;
+            if known == 0 {
+                return Err(member.fenced());
+            }
+            let sql = "UPDATE run_row SET budget_left = budget_left - $2 WHERE id = $1";
+            line.wait("draw on the budget", line.client().execute(sql, &[&run, &drawn]))?;
+            line.run("draw on the budget", "COMMIT")?;
+            Ok(Some(drawn.cast_unsigned()))
+        })
+    }
+
+    /// Leaves in order: the shards are free at once, and what was drawn and not spent goes back.
+    pub fn leave(&mut self) -> Result<()> {
+        let id = self.member.id.0;
+        self.line.with(|line| {
+            line.run("leave", "BEGIN")?;
+            end_of(line, &[id])?;
+            let sql = "UPDATE shard SET worker = NULL, since = now() WHERE worker = $1";
+            line.wait("leave", line.client().execute(sql, &[&id]))?;
+            let sql = "UPDATE address SET until = now() WHERE worker = $1";
+            line.wait("leave", line.client().execute(sql, &[&id]))?;
+            line.run("leave", "COMMIT")
+        })
+    }
+}
+
+/// Buries whoever's lease has run out. One that hangs in the middle of a commit holds its row: its
+/// connection is ended, and it is buried at the next heartbeat of anybody.
+fn bury(line: &mut SharedLine) -> Result<()> {
+    let look = line.prepared("look for the dead", &format!("SELECT count(*) FROM worker WHERE {EXPIRED}"))?;
+    if line.wait("look for the dead", line.client().query_one(&look, &[]))?.get::<_, i64>(0) == 0 {
+        return Ok(());
+    }
+    line.run("bury a worker", "BEGIN")?;
+    let sql = format!("SELECT id FROM worker WHERE {EXPIRED} FOR UPDATE SKIP LOCKED");
+    let rows = line.wait("bury a worker", line.client().query(&sql, &[]))?;
+    let dead: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
+    end_of(line, &dead)?;
+    line.run("bury a worker", "COMMIT")?;
+    let sql = format!(
+        "SELECT pg_terminate_backend(a.pid) FROM worker w JOIN pg_stat_activity a ON a.pid = w.backend
+         WHERE {EXPIRED} AND a.application_name = 'orb ' || w.name || ' commit' AND a.usename = current_user"
+    );
+    line.wait("end a hanging commit", line.client().query(&sql, &[])).map(drop)
+}
+
+/// Marks workers as dead; what they have drawn and not spent goes back to their runs.
+fn end_of(line: &SharedLine, workers: &[i64]) -> Result<()> {
+    let sql = "UPDATE run_row r SET budget_left = r.budget_left + t.pages FROM
+                 (SELECT ticket_run AS run, sum(ticket)::bigint AS pages FROM worker
+                  WHERE id = ANY($1) AND alive AND ticket > 0 GROUP BY ticket_run) t
+               WHERE r.id = t.run AND r.budget_left IS NOT NULL";
+    line.wait("give a budget back", line.client().execute(sql, &[&workers]))?;
+    let sql = "UPDATE worker SET alive = false, ticket = 0 WHERE id = ANY($1)";
+    line.wait("bury a worker", line.client().execute(sql, &[&workers])).map(drop)
+}
+
+/// How many shards the worker should hold, which it holds, and how many nobody does. What is left
+/// over by rounding goes to those with the smallest numbers, so that all shares together are all
+/// shards.
+fn shares(line: &mut SharedLine, member: &Membership) -> Result<(u16, Vec<ShardId>, u16)> {
+    let sql = "SELECT id, weight::bigint FROM worker WHERE alive ORDER BY id";
+    let living = line.prepared("count the workers", sql)?;
+    let rows = line.wait("count the workers", line.client().query(&living, &[]))?;
+    let living: Vec<(i64, u64)> = rows.iter().map(|row| (row.get(0), row.get::<_, i64>(1).cast_unsigned())).collect();
+    let share = share_of(member.id.0, &living, member.shards);
+    let sql = "SELECT s.id, s.worker = $1, w.id IS NULL FROM shard s LEFT JOIN worker w ON w.id = s.worker AND w.alive
+               WHERE s.worker = $1 OR w.id IS NULL ORDER BY s.id";
+    let shards = line.prepared("read the shards", sql)?;
+    let (mut held, mut free) = (Vec::new(), 0);
+    for row in line.wait("read the shards", line.client().query(&shards, &[&member.id.0]))? {
+        if row.get::<_, Option<bool>>(1) == Some(true) {
+            held.push(ShardId::from_sql(row.get(0)));
+        } else if row.get(2) {
+            free += 1;
+        }
+    }
+    Ok((share, held, free))
+}
+
+fn share_of(me: i64, living: &[(i64, u64)], shards: u16) -> u16 {
+    let all: u64 = living.iter().map(|(_, weight)| weight).sum::<u64>().max(1);
+    let even = |weight: u64| u64::from(shards) * weight / all;
+    let rest = u64::from(shards).saturating_sub(living.iter().map(|(_, weight)| even(*weight)).sum());
+    let found = living.iter().position(|(id, _)| *id == me);
+    found.map_or(0, |at| {
+        let more = u64::from((at as u64) < rest);
+        u16::try_from(even(living[at].1) + more).unwrap_or(shards)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_shares_together_are_all_shards() {
+        for weights in [vec![1], vec![1, 1, 1], vec![5, 1], vec![1, 2, 3, 4], vec![1; 300]] {
+            let living: Vec<(i64, u64)> = (7..).zip(weights).collect();
+            let shares: u64 = living.iter().map(|(id, _)| u64::from(share_of(*id, &living, 256))).sum();
+            assert_eq!(shares, 256, "{living:?}");
+        }
+        assert_eq!(share_of(1, &[(1, 3), (2, 1)], 256), 192);
+        assert_eq!(share_of(9, &[(1, 3), (2, 1)], 256), 0);
+    }
+}

@@ -1,0 +1,34 @@
+//! What does PostgreSQL not understand of what SQLite says?
+//!
+//! The views are one text for both. Functions that only SQLite has are made in a project's schema
+//! with their meaning there, and the few words that mean something else are exchanged here.
+
+/// Functions and aggregates of SQLite that the views use.
+pub(super) const FUNCTIONS: &str = r#"
+CREATE FUNCTION strftime(format text, at double precision, kind text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+  $$SELECT to_char(to_timestamp($2) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')$$;
+CREATE FUNCTION hex(bytes bytea) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$SELECT upper(encode($1, 'hex'))$$;
+CREATE FUNCTION iif(condition boolean, so anycompatible, otherwise anycompatible) RETURNS anycompatible LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+  $$SELECT CASE WHEN $1 THEN $2 ELSE $3 END$$;
+CREATE FUNCTION add_true(sum bigint, one boolean) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+  $$SELECT $1 + CASE WHEN $2 THEN 1 ELSE 0 END$$;
+CREATE AGGREGATE sum(boolean) (SFUNC = add_true, STYPE = bigint, INITCOND = '0');
+"#;
+
+/// A view's text as PostgreSQL wants it.
+pub(super) fn translate(sql: &str) -> String {
+    sql.replace("CROSS JOIN", "JOIN")
+        .replace("coalesce(binary, 0) AS binary", "coalesce(\"binary\", 0) AS \"binary\"")
+        .replace("AS binary,", "AS \"binary\",")
+        .replace("p.origin IS NULL AS seed", "(p.origin IS NULL)::integer AS seed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joins_keep_their_conditions() {
+        assert_eq!(translate("a CROSS JOIN b ON b.x = a.y"), "a JOIN b ON b.x = a.y");
+    }
+}

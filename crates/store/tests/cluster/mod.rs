@@ -1,0 +1,17 @@
+//! How do the tests of shared projects get a server, and lines that break on purpose?
+
+pub mod bucket;
+pub mod proxy;
+pub mod server;
+pub mod worker;
+
+use std::time::{Duration, Instant};
+
+/// Waits until something holds, and fails if it does not within a minute.
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < Duration::from_secs(60), "{what} did not happen");
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,322 @@
+//! Do the facts of many workers come together exactly once?
+#![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
+mod cluster;
+
+use cluster::proxy::Proxy;
+use cluster::until;
+use cluster::worker::{SCHEMA, SHARDS, Store, Worker, letter, scratch};
+use orb_page::{PageId, RunId, RunState};
+use orb_store::{
+    AddressRelease, Batch, SeedToPlant, ShardId, SharedMaking, SharedProject, StoreError, WorkerReport, shard_of,
+};
+use std::net::IpAddr;
+use std::time::Duration;
+
+const LONG: Duration = Duration::from_secs(60);
+const SHORT: Duration = Duration::from_millis(500);
+
+/// Sites on all shards, each of which links to the next two and to pages of its own.
+fn site(n: usize) -> String {
+    format!("http://site{n}.org/")
+}
+
+fn links_of(url: &str) -> Vec<String> {
+    let n: usize = url.trim_start_matches("http://site").split('.').next().unwrap().parse().unwrap();
+    if url.ends_with("org/") {
+        vec![site((n + 1) % 40), site((n + 7) % 40), format!("{url}a"), format!("{url}b")]
+    } else {
+        vec![site(n), site((n + 3) % 40)]
+    }
+}
+
+/// Lets workers digest and visit until nothing is left.
+fn crawl(workers: &mut [Worker]) {
+    loop {
+        let mut busy = false;
+        for worker in workers.iter_mut() {
+            let mut batch = worker.digest();
+            busy |= !batch.read.is_empty();
+            worker.commit(&mut batch).unwrap();
+            let mut batch = worker.visit(25, links_of);
+            busy |= !batch.visits.is_empty();
+            worker.commit(&mut batch).unwrap();
+        }
+        if !busy {
+            return;
+        }
+    }
+}
+
+/// What 40 sites with 3 pages each must have become.
+fn is_complete(store: &Store) {
+    assert_eq!((store.count("page_row"), store.count("visit_row")), (120, 120));
+    assert_eq!(store.count("link_row"), 40 * 4 + 80 * 2);
+    assert_eq!(store.server.number(&format!("SELECT count(DISTINCT url) FROM {SCHEMA}.page_row")), 120);
+    let pairs = format!("(SELECT DISTINCT source, dst, kind FROM {SCHEMA}.link_row) l");
+    assert_eq!(store.server.number(&format!("SELECT count(*) FROM {pairs}")), 320);
+    assert_eq!(store.count("letter"), 0);
+    let orphans = "link_row l WHERE NOT EXISTS (SELECT 1 FROM orb_demo.page_row p WHERE p.id = l.dst)";
+    assert_eq!(store.count(orphans), 0);
+}
+
+#[test]
+fn three_workers_collect_what_one_would_and_the_run_ends_in_one_snapshot() {
+    let store = Store::start();
+    let mut project = store.project();
+    let run = store.plant(&[&site(0)]);
+    let mut workers: Vec<Worker> = (0..3).map(|n| Worker::join(&store.address(), &format!("w{n}"), LONG)).collect();
+    let held: Vec<usize> = workers.iter_mut().map(Worker::settle).collect();
+    assert_eq!(held, [6, 5, 5], "shares of {SHARDS} shards");
+    assert!(!project.end_if_done(run).unwrap(), "there is a letter, and nobody is idle");
+    crawl(&mut workers);
+    is_complete(&store);
+    assert!(!project.end_if_done(run).unwrap(), "nobody has said that it is idle");
+    for worker in &mut workers {
+        worker.commit(&mut Batch { run, idle: Some(run), ..Batch::default() }).unwrap();
+    }
+    assert!(project.end_if_done(run).unwrap());
+    assert_eq!(project.last_run().unwrap().unwrap().record.state.name(), RunState::Done.name());
+    assert_eq!(store.count("worker w WHERE w.alive"), 3);
+    // The views have the contract's columns and the numbers of the tables.
+    assert_eq!(store.count("page p WHERE p.kind = 'HTML' AND p.discovered_at LIKE '1970-%Z'"), 120);
+    assert_eq!(store.count("link l JOIN orb_demo.page s ON s.id = l.src JOIN orb_demo.page d ON d.id = l.dst"), 320);
+    assert_eq!(store.count("visit"), 120);
+    assert_eq!(store.count("host"), 40);
+}
+
+#[test]
+fn a_buried_workers_commit_is_refused_and_another_goes_on_from_what_was_committed() {
+    let store = Store::start();
+    store.project();
+    store.plant(&[&site(0)]);
+    let mut lost = Worker::join(&store.address(), "lost", SHORT);
+    lost.settle();
+    let mut batch = lost.digest();
+    lost.commit(&mut batch).unwrap();
+    let mut never = lost.visit(1, links_of);
+    assert_eq!(never.visits.len(), 1);
+    let mut heir = Worker::join(&store.address(), "heir", LONG);
+    until("the burial", || {
+        heir.clerk.beat(&WorkerReport::default()).unwrap();
+        store.count("worker w WHERE NOT w.alive") == 1
+    });
+    assert!(matches!(lost.project.commit(&mut never), Err(StoreError::Fenced { .. })));
+    assert!(matches!(lost.clerk.beat(&WorkerReport::default()), Err(StoreError::Fenced { .. })));
+    assert_eq!(store.count("visit_row"), 0, "a buried worker records nothing");
+    assert_eq!(heir.settle(), usize::from(SHARDS));
+    crawl(std::slice::from_mut(&mut heir));
+    is_complete(&store);
+    // Whoever was buried comes back under another number, and its scratch is anew.
+    let card = orb_store::WorkerCard { name: "lost".into(), machine: "m".into(), weight: 1, lease: LONG };
+    let again = store.project().join(&card).unwrap();
+    assert!(again.worker() > lost.member.worker());
+    assert_eq!(scratch(&again).1.urls_known(), 0);
+}
+
+#[test]
+fn a_commit_whose_answer_is_lost_happens_once() {
+    let store = Store::start();
+    store.project();
+    store.plant(&[&site(0)]);
+    let proxy = Proxy::to(store.server.port);
+    let mut worker = Worker::join(&store.address_at(proxy.port), "w", LONG);
+    worker.settle();
+    let mut rounds = 0;
+    for round in 0.. {
+        let mut batch = if round == 0 { worker.digest() } else { worker.visit(9, links_of) };
+        if batch.read.is_empty() && batch.visits.is_empty() {
+            break;
+        }
+        proxy.cut_after_next_commit();
+        let first = worker.project.commit(&mut batch);
+        assert!(matches!(first, Err(StoreError::StoreAway { .. })), "{first:?}");
+        let again = worker.commit(&mut batch).unwrap();
+        assert_eq!(Some(again.batch), batch.recorded);
+        rounds += 1;
+    }
+    assert!(rounds > 5 && proxy.cuts() == rounds, "{rounds}");
+    is_complete(&store);
+    assert_eq!(store.server.number(&format!("SELECT batch FROM {SCHEMA}.worker")), rounds.cast_signed());
+}
+
+#[test]
+fn a_server_that_was_away_buries_nobody_and_the_same_worker_goes_on() {
+    let mut store = Store::start();
+    store.project();
+    store.plant(&[&site(0)]);
+    let lease = Duration::from_secs(3);
+    let mut workers = [Worker::join(&store.address(), "a", lease), Worker::join(&store.address(), "b", lease)];
+    workers.iter_mut().for_each(|worker| _ = worker.settle());
+    let mut batch = workers[0].digest();
+    let mut other = workers[1].digest();
+    store.server.crash();
+    assert!(matches!(workers[0].project.commit(&mut batch), Err(StoreError::StoreAway { .. })));
+    assert!(matches!(workers[1].clerk.beat(&WorkerReport::default()), Err(StoreError::StoreAway { .. })));
+    // All leases run out while it is away.
+    std::thread::park_timeout(lease + Duration::from_millis(200));
+    store.server.restart();
+    workers[1].clerk.beat(&WorkerReport::default()).unwrap();
+    assert_eq!(store.count("worker w WHERE w.alive"), 2, "the first to come back buries nobody");
+    workers[0].clerk.beat(&WorkerReport::default()).unwrap();
+    workers[0].commit(&mut batch).unwrap();
+    workers[1].commit(&mut other).unwrap();
+    crawl(&mut workers);
+    is_complete(&store);
+}
+
+#[test]
+fn shards_are_given_away_in_a_commit_and_come_back_as_they_are_then() {
+    let store = Store::start();
+    store.project();
+    store.plant(&[&site(0)]);
+    let mut old = Worker::join(&store.address(), "old", LONG);
+    assert_eq!(old.settle(), usize::from(SHARDS));
+    let mut batch = old.digest();
+    old.commit(&mut batch).unwrap();
+    let mut batch = old.visit(1, links_of);
+    old.commit(&mut batch).unwrap();
+    let mut young = Worker::join(&store.address(), "young", LONG);
+    let beat = old.clerk.beat(&WorkerReport::default()).unwrap();
+    assert_eq!((beat.share, beat.held.len(), beat.free), (8, 16, 0));
+    assert_eq!(young.settle(), 0, "nothing is free");
+    let gifts: Vec<ShardId> = beat.held[..8].to_vec();
+    old.commit(&mut Batch { run: old.run, gifts: gifts.clone(), ..Batch::default() }).unwrap();
+    assert_eq!(old.project.held().len(), 8);
+    let known = store.count("page_row");
+    let queued = old.project.queued();
+    assert_eq!(young.settle(), 8);
+    assert_eq!(young.project.held(), gifts);
+    assert_eq!(young.project.queued() + queued, known.cast_unsigned() - 1, "each queue is in one place");
+    crawl(std::slice::from_mut(&mut young));
+    let mut both = [old, young];
+    crawl(&mut both);
+    is_complete(&store);
+    let [mut old, mut young] = both;
+    young.clerk.leave().unwrap();
+    assert_eq!(old.settle(), 8, "who leaves frees its shards at once");
+    assert_eq!(old.project.queued(), 0);
+    assert!(old.project.owns("site1.org"));
+}
+
+#[test]
+fn budgets_are_drawn_in_tickets_and_what_is_left_goes_back() {
+    let store = Store::start();
+    store.project();
+    let run = store.plant(&[&site(0)]);
+    let mut spender = Worker::join(&store.address(), "spender", SHORT);
+    spender.settle();
+    assert_eq!(spender.clerk.draw(run, 600).unwrap(), Some(600));
+    let mut batch = spender.digest();
+    batch.spent = 100;
+    spender.commit(&mut batch).unwrap();
+    let mut other = Worker::join(&store.address(), "other", LONG);
+    assert_eq!(other.clerk.draw(run, 600).unwrap(), Some(400));
+    assert_eq!(other.clerk.draw(run, 600).unwrap(), Some(0));
+    until("the burial", || {
+        other.clerk.beat(&WorkerReport::default()).unwrap();
+        store.count("worker w WHERE NOT w.alive") == 1
+    });
+    assert_eq!(other.clerk.draw(run, 600).unwrap(), Some(500), "the dead spend nothing more");
+    assert_eq!(store.project().overview().unwrap().workers.len(), 1);
+}
+
+#[test]
+fn an_address_has_one_holder_and_its_gap_travels_with_it() {
+    let store = Store::start();
+    store.project();
+    let (a, b) = (Worker::join(&store.address(), "a", LONG), Worker::join(&store.address(), "b", LONG));
+    let delay = Duration::from_secs(5);
+    let (mut a, mut b) = (a.member.addresses(delay).unwrap(), b.member.addresses(delay).unwrap());
+    let ips: Vec<IpAddr> = vec!["192.0.2.1".parse().unwrap(), "2001:db8::1".parse().unwrap()];
+    let slice = Duration::from_secs(30);
+    let got = a.ask(&ips, &[], slice).unwrap();
+    assert_eq!((got.granted.len(), got.refused.len(), got.contested.len()), (2, 0, 0));
+    assert_eq!(b.ask(&ips[..1], &[], slice).unwrap().refused, ips[..1]);
+    assert_eq!(a.ask(&ips, &[], slice).unwrap().contested, ips[..1], "the holder learns that it is wanted");
+    a.ask(&[], &[AddressRelease { ip: ips[0], open_in: Duration::from_secs(4) }], slice).unwrap();
+    let got = b.ask(&ips[..1], &[], Duration::from_millis(50)).unwrap();
+    let wait = got.granted[0].open_in;
+    assert!(wait <= Duration::from_secs(4) && wait > Duration::from_secs(2), "{wait:?}");
+    assert!(got.contested.is_empty());
+    // A lease that runs out unreleased opens a delay after its end.
+    until("the end of the slice", || !a.ask(&ips[..1], &[], slice).unwrap().granted.is_empty());
+    let got = a.ask(&ips[..1], &[], slice).unwrap();
+    assert!(got.granted[0].open_in > Duration::from_secs(2), "{got:?}");
+}
+
+#[test]
+fn strangers_are_refused_in_one_line() {
+    let store = Store::start();
+    store.project();
+    let at = store.address();
+    let said = |name: &str| SharedProject::open(&at, name).map(drop).unwrap_err().to_string();
+    assert_eq!(said("absent"), "there is no project absent in this store");
+    store.server.run_sql("CREATE SCHEMA orb_theirs; CREATE TABLE orb_theirs.project (id int)");
+    assert!(said("theirs").contains("another program"), "{}", said("theirs"));
+    store.server.run_sql(&format!("UPDATE {SCHEMA}.project SET version = 99"));
+    assert!(said("demo").contains("format 99, of a newer version"), "{}", said("demo"));
+    store.server.run_sql(&format!("UPDATE {SCHEMA}.project SET version = 1, fingerprint = '1-abc'"));
+    let line = said("demo");
+    assert!(line.contains("1-abc") && line.contains("fingerprint"), "{line}");
+    let nobody =
+        orb_store::SharedAddress { postgres: "postgres://orb@127.0.0.1:1/x?sslmode=disable".into(), ..at.clone() };
+    assert!(matches!(SharedProject::open(&nobody, "demo"), Err(StoreError::StoreAway { .. })));
+    let tls = orb_store::SharedAddress { postgres: at.postgres.replace("disable", "require"), ..at.clone() };
+    let line = SharedProject::open(&tls, "demo").map(drop).unwrap_err().to_string();
+    assert!(line.contains("TLS"), "{line}");
+    let bad = orb_store::SharedAddress { archive: "ftp://x".into(), ..at.clone() };
+    let line = SharedProject::create(&bad, "p", &SharedMaking::default()).map(drop).unwrap_err().to_string();
+    assert!(line.contains("s3://bucket"), "{line}");
+    let names: Vec<String> =
+        SharedProject::list(&at).map(|list| list.into_iter().map(|p| p.name).collect()).unwrap_or_default();
+    assert!(!names.contains(&"absent".to_owned()));
+}
+
+#[test]
+fn letters_that_were_read_and_not_committed_are_read_again_by_whoever_comes_next() {
+    let store = Store::start();
+    store.project();
+    store.plant(&[&site(0), &site(1), &site(2)]);
+    let mut first = Worker::join(&store.address(), "first", SHORT);
+    first.settle();
+    let unread = first.digest();
+    assert_eq!(unread.discovered.len(), 3);
+    assert!(first.digest().read.is_empty(), "a mailbox delivers once");
+    let mut heir = Worker::join(&store.address(), "heir", LONG);
+    until("the burial", || {
+        heir.clerk.beat(&WorkerReport::default()).unwrap();
+        store.count("worker w WHERE NOT w.alive") == 1
+    });
+    heir.settle();
+    let mut batch = heir.digest();
+    assert_eq!(batch.discovered.len(), 3);
+    heir.commit(&mut batch).unwrap();
+    // A letter that is consumed twice would be a doubled link: the batch is refused.
+    let mut twice = Batch { run: RunId(1), read: batch.read.clone(), ..Batch::default() };
+    assert!(matches!(heir.project.commit(&mut twice), Err(StoreError::BadBatch(_))));
+    let mut fine = heir.visit(3, links_of);
+    heir.commit(&mut fine).unwrap();
+    let no = letter("http://site9.org/", (PageId(1), shard_of("site1.org", SHARDS)));
+    assert_eq!(no.clone(), no);
+}
+
+#[test]
+fn what_is_pulled_is_a_project_that_every_reader_knows() {
+    let store = Store::start();
+    let mut project = store.project();
+    let run = store.plant(&[&site(0)]);
+    project.add_seeds(run, &[SeedToPlant { url: site(5), step: None }]).unwrap();
+    assert_eq!(project.seeds_after(0).unwrap().len(), 2);
+    let mut worker = Worker::join(&store.address(), "w", LONG);
+    worker.settle();
+    crawl(std::slice::from_mut(&mut worker));
+    let home = tempfile::TempDir::new().unwrap();
+    let dir = orb_store::Home::open(home.path()).unwrap().project("copy").unwrap();
+    assert_eq!(project.pull(&dir).unwrap(), 120);
+    let reader = orb_store::CatalogueReader::open(&dir).unwrap();
+    let page = reader.page(PageId(1)).unwrap().unwrap();
+    assert!(page.url.contains("site"));
+    assert_eq!(reader.links_out(PageId(1), 10, 0).unwrap().len(), 4);
+    assert_eq!(reader.runs().unwrap().len(), 1);
+}
