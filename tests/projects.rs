@@ -124,7 +124,7 @@ fn what_cannot_be_meant_is_refused_with_its_place_before_anything_is_fetched() {
             "site.toml:3:7: 'nowhere:' is not a webhook URL",
         ),
         ("seeds = ['http://a.test/']\n[[outputs.webhook]]\nsecret = 'x'\n", "site.toml:2:1: missing field `url`"),
-        ("seeds = 3\n", "site.toml:1:9: invalid type: integer `3`, expected a sequence"),
+        ("seeds = 3\n", "site.toml:1:9: invalid type: integer `3`, expected a list of seeds"),
     ] {
         fs::write(&file, text).unwrap();
         let refused = home.orb(&["crawl", file.to_str().unwrap()]);

@@ -284,7 +284,24 @@ fn events_tell_the_state_and_go_on_after_the_last_one_seen() {
     assert_eq!(asked.served.get(&one, &[]).status, 401);
 }
 
-/// A call of every tool, and what its answer must hold.
+#[test]
+fn a_reader_of_feeds_has_an_address_of_its_own() {
+    let asked = asked();
+    let args = ["user", "token", "ann", "--scope", "read", "--project", PROJECT, "--json"];
+    let made = asked.home.orb(&args).json();
+    let address = format!("/feed/{}", made["token"].as_str().unwrap());
+    let feed = asked.served.get(&address, &[]);
+    assert_eq!((feed.status, feed.header("content-type")), (200, Some("application/atom+xml; charset=utf-8")));
+    let same = asked.send(&format!("GET /p/{PROJECT}/changes.atom"), &[], "");
+    assert_eq!(feed.body, same.body);
+    asked.home.orb(&["user", "token", "ann", "--revoke", &made["id"].to_string()]).expect(0);
+    assert_eq!(asked.served.get(&address, &[]).status, 404);
+}
+
+/// Tools that leave something behind.
+const ACTING: [&str; 4] = ["visit", "run", "stop", "acknowledge"];
+
+/// A call of every tool that reads, and what its answer must hold.
 fn calls(a: u64) -> Vec<(&'static str, Value, &'static str)> {
     let id = format!("{PROJECT}/{a}");
     vec![
@@ -328,12 +345,12 @@ fn language_models_ask_by_both_ways_through_the_official_client() {
     for heard in &heard {
         let names: Vec<_> =
             heard["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-        let all = "projects search fetch changes diff versions links top health sql status visit";
+        let all = "projects search fetch changes diff versions links top health sql status visit run stop acknowledge";
         assert_eq!(names.join(" "), all);
         for tool in heard["tools"].as_array().unwrap() {
             assert_eq!(
                 tool["annotations"]["read_only_hint"].as_bool().or(tool["annotations"]["readOnlyHint"].as_bool()),
-                Some(tool["name"] != "visit"),
+                Some(!ACTING.contains(&tool["name"].as_str().unwrap())),
                 "{tool}"
             );
         }
@@ -357,6 +374,9 @@ fn language_models_ask_by_both_ways_through_the_official_client() {
         ("fetch", json!({"id": format!("{PROJECT}/{a}")})),
         ("sql", json!({"project": PROJECT, "query": "SELECT 1"})),
         ("visit", json!({"ids": [format!("{PROJECT}/{a}")]})),
+        ("run", json!({"project": PROJECT, "kind": "track"})),
+        ("stop", json!({"project": PROJECT})),
+        ("acknowledge", json!({"project": PROJECT})),
     ] {
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}});
         let refused = asked.served.send("POST /mcp", &fields, &message.to_string()).json();
@@ -364,4 +384,45 @@ fn language_models_ask_by_both_ways_through_the_official_client() {
     }
     assert_eq!(asked.served.send("POST /mcp", &fields[1..], "{}").status, 401);
     assert_eq!(asked.send("GET /mcp", &[], "").status, 405);
+}
+
+#[test]
+fn language_models_run_projects_where_they_may() {
+    let asked = asked();
+    asked.home.orb(&["user", "grant", "ann", PROJECT, "run"]).expect(0);
+    let a = asked.page("/a");
+    let calls = [
+        ("acknowledge", json!({"project": PROJECT, "run": 2, "note": "seen"}), "\"run\":2"),
+        ("visit", json!({"ids": [format!("{PROJECT}/{a}")]}), "\"taken\":1"),
+        ("run", json!({"project": PROJECT, "kind": "track"}), "\"run\":3"),
+        ("stop", json!({"project": "q"}), "there is no project q"),
+        ("run", json!({"project": PROJECT, "kind": "mirror"}), "mirror"),
+    ];
+    let tools: Vec<_> = calls.iter().map(|(name, arguments, _)| (name, arguments)).collect();
+    let file = asked.home.beside("calls.json");
+    fs::write(&file, json!({"tools": tools, "resources": []}).to_string()).unwrap();
+    // On this machine a model only reads, unless whoever starts it says otherwise.
+    let told = |args: &[&str]| {
+        let orb = asked.home.command(args);
+        let mut program = vec!["stdio", orb.get_program().to_str().unwrap()];
+        program.extend(orb.get_args().map(|arg| arg.to_str().unwrap()));
+        judge::assistant(&file, &program)["calls"].as_array().unwrap().clone()
+    };
+    for refused in &told(&["mcp"])[..3] {
+        assert_eq!(refused[1], true, "{refused}");
+        assert!(refused[2][0].as_str().unwrap().contains("--act"), "{refused}");
+    }
+    let url = format!("http://{}/mcp", asked.served.address);
+    let bearer = token(&asked.home, &["read", "run"]);
+    let heard = judge::assistant(&file, &["http", &url, &bearer]);
+    for ((name, _, wanted), told) in calls.iter().zip(heard["calls"].as_array().unwrap()) {
+        assert!(told[2][0].as_str().unwrap().contains(wanted), "{name}: {told}");
+    }
+    let runs = || asked.home.catalogue().column("SELECT max(id) FROM run WHERE state = 'done'").remove(0);
+    harness::until("the run is over", || runs() == "3");
+    let acted = told(&["mcp", "--act"]);
+    assert!(acted[2][2][0].as_str().unwrap().contains("\"run\":4"), "{acted:?}");
+    harness::until("the second run is over", || runs() == "4");
+    let second = asked.get("/runs/2").json();
+    assert_eq!([&second["acknowledged"]["by"], &second["acknowledged"]["note"]], ["mcp", "seen"], "{second}");
 }

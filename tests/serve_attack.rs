@@ -281,6 +281,10 @@ fn tokens_that_ended_or_are_for_something_else_open_nothing() {
         assert_eq!(served.get(&path, &[]).status, 401, "a token in an address");
     }
     assert_eq!(served.get("/api/v1/projects/p", &[("Cookie", &format!("orb={token}"))]).status, 401);
+    let feed = |bearer: &str| served.get(&format!("/feed/{}", bearer.trim_start_matches("Bearer ")), &[]).status;
+    assert_eq!(feed(&mine), 404, "a token for all projects in an address");
+    assert_eq!(feed(&made(&["--scope", "read", "--scope", "sql", "--project", "p"])), 404, "a token for more");
+    assert_eq!(feed(&other), 404, "a token of another project");
     // Whoever was let in a moment ago is not let in when the token has ended, by the clock or by
     // somebody's word.
     let accounts = rusqlite::Connection::open(home.path().join("orb.db")).unwrap();

@@ -336,6 +336,42 @@ fn archived_content_cannot_act() {
 }
 
 #[test]
+fn archived_pages_are_shown_on_a_host_of_their_own() {
+    let reading = Reading::new();
+    let apart = Served::start(&reading.home, &["--view-host", "view.localhost"]);
+    let (home, port) = (format!("localhost:{}", apart.address.port()), apart.address.port());
+    let bob = [("Cookie", reading.cookie.as_str()), ("Host", &home), ("Accept", "text/html")];
+    let content = format!("/p/p/pages/{}/content", reading.id("/hostile"));
+    let around = apart.get(&content, &bob);
+    let begin = format!("//view.localhost:{port}/view/");
+    let ticket = around.body.split('"').find_map(|part| part.strip_prefix(begin.as_str())).unwrap().to_owned();
+    let policy = around.header("content-security-policy").unwrap();
+    assert!(policy.contains(&format!("frame-src view.localhost:{port};")), "{policy}");
+    // There it is shown without a cookie, and framed by the server alone; its links lead back.
+    let there = format!("view.localhost:{port}");
+    let there = [("Host", there.as_str())];
+    let view = apart.get(&format!("/view/{ticket}"), &there);
+    assert_eq!(view.status, 200, "{view:?}");
+    let policy = view.header("content-security-policy").unwrap();
+    assert!(policy.starts_with("sandbox ") && policy.contains(&format!("frame-ancestors {home};")), "{policy}");
+    assert!(view.body.contains("Hostile weather") && !view.body.contains("<script"), "{}", view.body);
+    let start = reading.json("/pages")["pages"][0]["id"].as_u64().unwrap();
+    let led = apart.get(&format!("/p/p/pages/{start}/content?as=view"), &bob);
+    assert_eq!(led.status, 303, "{led:?}");
+    let place = led.header("location").unwrap().strip_prefix(&begin).unwrap().to_owned();
+    let linked = apart.get(&format!("/view/{place}"), &there).body;
+    assert!(linked.contains(&format!("href=\"//{home}/p/p/pages/")), "{linked}");
+    // That host has nothing else, not even for somebody who is logged in; and no other has views.
+    let cookie = [there[0], ("Cookie", reading.cookie.as_str())];
+    for path in ["/", "/login", "/healthz", "/p/p", content.as_str(), "/view/", "/view/x", "/api/v1", "/assets/x"] {
+        assert_eq!(apart.get(path, &cookie).status, 404, "{path}");
+    }
+    assert_eq!(apart.send("POST /login", &there, "").status, 404);
+    assert_eq!(apart.get(&format!("/view/{ticket}"), &bob).status, 404);
+    assert_eq!(apart.get("/", &[("Host", "other.localhost")]).status, 421);
+}
+
+#[test]
 fn lists_are_filtered_and_read_part_by_part() {
     let reading = Reading::new();
     let urls = |query: &str| {

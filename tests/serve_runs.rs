@@ -43,6 +43,16 @@ fn hidden<'p>(page: &'p str, name: &str) -> &'p str {
 
 #[test]
 fn a_run_outlives_the_server_that_started_it_and_is_stopped_by_another() {
+    outlived_by(Signal::TERM, Some(130));
+}
+
+#[test]
+fn a_run_outlives_a_server_that_is_killed() {
+    outlived_by(Signal::KILL, None);
+}
+
+/// A run whose server ends by a signal and is started again.
+fn outlived_by(signal: Signal, code: Option<i32>) {
     let site = HeldSite::serve(Manner::Silent);
     let home = inhabited(&site.url("/"));
     let first = Served::start(&home, &[]);
@@ -52,7 +62,7 @@ fn a_run_outlives_the_server_that_started_it_and_is_stopped_by_another() {
     let again = first.post("/p/p/runs", &[("Cookie", &bob)], "kind=crawl");
     assert!(again.status == 409 && again.body.contains("is running"), "{again:?}");
     until("the site is asked", || site.asked() > 0);
-    assert_eq!(first.stop(Signal::TERM), Some(130));
+    assert_eq!(first.stop(signal), code);
     let second = Served::start(&home, &[]);
     let with = [("Cookie", bob.as_str())];
     let live = second.get("/p/p/runs/1/live", &with);

@@ -10,7 +10,7 @@
 use crate::{DueProject, ProjectStatus, Result, due, project_size, status};
 use orb_page::Moment;
 use orb_project::Settings;
-use orb_store::{FileStamp, ProjectDir, RunReader, RunRecord};
+use orb_store::{FileStamp, ProjectDir, RunCounters, RunReader, RunRecord};
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -20,6 +20,9 @@ const KEPT: usize = 128;
 
 /// How long ago a catalogue was last written to that can be told from one written to again.
 const SETTLED: Duration = Duration::from_secs(2);
+
+/// Runs whose changes are counted.
+const TREND: u32 = 14;
 
 /// How long the size of a project is kept.
 const SIZE_LIFE: Duration = Duration::from_secs(10);
@@ -33,6 +36,8 @@ pub struct StatusBoard(Mutex<VecDeque<BoardEntry>>);
 struct LastRecorded {
     run: Option<RunRecord>,
     change: u64,
+    /// How much each of the last runs found changed, the latest last.
+    trend: Vec<u64>,
 }
 
 /// What is kept of a project.
@@ -72,6 +77,12 @@ impl StatusBoard {
     /// one after the other, so the difference of two numbers is how many there are between them.
     pub fn last_change(&self, project: &ProjectDir) -> Result<u64> {
         self.with(project, |entry| Ok(entry.last_recorded()?.change))
+    }
+
+    /// How many changes each of the last runs of a project found, the latest last. The first run, to
+    /// which everything is new, is left out.
+    pub fn trend(&self, project: &ProjectDir) -> Result<Vec<u64>> {
+        self.with(project, |entry| Ok(entry.last_recorded()?.trend))
     }
 
     /// The bytes of all files of a project, as they were at most a few seconds ago.
@@ -129,7 +140,9 @@ impl BoardEntry {
             Some(runs) => runs,
             None => RunReader::open(&self.project)?,
         };
-        let last = LastRecorded { run: runs.last()?, change: runs.last_change()? };
+        let changed = |run: &RunCounters| run.flags.new + run.flags.updated + run.flags.missing + run.flags.error;
+        let trend = runs.later_counters(TREND)?.iter().rev().map(changed).collect();
+        let last = LastRecorded { run: runs.last()?, change: runs.last_change()?, trend };
         let settled = Moment(Moment::now().0.saturating_sub(SETTLED.as_millis().try_into().unwrap_or(0)));
         let is_settled = stamps.iter().flatten().all(|stamp| stamp.is_before(settled));
         (self.runs, self.last) = if is_settled { (None, Some((stamps, last.clone()))) } else { (Some(runs), None) };

@@ -81,7 +81,7 @@ fn run(cli: &Cli) -> Result<(), CommandFailure> {
         Command::Project(a) => command::project::run(common, a),
         Command::User(a) => command::user::run(common, a),
         Command::Serve(a) => command::serve::run(common, a),
-        Command::Mcp => command::mcp::run(common),
+        Command::Mcp(a) => command::mcp::run(common, a),
         Command::Demo(a) => command::demo::run(common, a),
         Command::Browser(a) => command::browser::run(a),
         Command::ReadAside(a) => command::read_aside::run(a),

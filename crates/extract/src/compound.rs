@@ -7,6 +7,7 @@
 
 use crate::package::{u16_at, u32_at};
 use std::collections::HashSet;
+use std::rc::Rc;
 
 /// Where chains end, and what is no sector.
 const LAST: u32 = 0xFFFF_FFFA;
@@ -21,9 +22,17 @@ const MAX_ENTRIES: usize = 50_000;
 /// The largest stream that is read.
 const MAX_STREAM: usize = 64 << 20;
 
-/// A compound file.
-#[derive(Debug)]
+/// A compound file, or a directory of one that is a document of its own.
+#[derive(Clone, Debug)]
 pub(crate) struct CompoundFile<'a> {
+    sectors: Rc<CompoundSectors<'a>>,
+    /// The directory that is taken for the root.
+    root: usize,
+}
+
+/// Where everything in a compound file is.
+#[derive(Debug)]
+struct CompoundSectors<'a> {
     bytes: &'a [u8],
     shift: u32,
     /// The next sector of each sector.
@@ -47,9 +56,8 @@ pub(crate) struct CompoundEntry {
     size: u64,
 }
 
-impl<'a> CompoundFile<'a> {
-    /// Opens a file; `None` if it is none, or has no directory.
-    pub(crate) fn open(bytes: &'a [u8]) -> Option<Self> {
+impl<'a> CompoundSectors<'a> {
+    fn open(bytes: &'a [u8]) -> Option<Self> {
         if !bytes.starts_with(b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1") {
             return None;
         }
@@ -132,50 +140,84 @@ impl<'a> CompoundFile<'a> {
     }
 
     /// The content of a stream.
-    pub(crate) fn content(&self, entry: &CompoundEntry) -> Vec<u8> {
+    fn content(&self, entry: &CompoundEntry) -> Vec<u8> {
         let cap = usize::try_from(entry.size).unwrap_or(usize::MAX).min(MAX_STREAM);
         if entry.size < MINI_CUTOFF { self.mini_chain(entry.start, cap) } else { self.chain(entry.start, cap) }
     }
+}
 
-    /// The entries of a directory, given by its number; the root is 0.
-    pub(crate) fn children(&self, directory: usize) -> Vec<usize> {
+impl<'a> CompoundFile<'a> {
+    /// Opens a file; `None` if it is none, or has no directory.
+    pub(crate) fn open(bytes: &'a [u8]) -> Option<Self> {
+        Some(Self { sectors: Rc::new(CompoundSectors::open(bytes)?), root: 0 })
+    }
+
+    /// A directory as a file of its own, given by its number.
+    pub(crate) fn within(&self, directory: usize) -> Self {
+        Self { sectors: Rc::clone(&self.sectors), root: directory }
+    }
+
+    /// The entries of a directory, given by its number.
+    fn children(&self, directory: usize) -> Vec<usize> {
+        let entries = &self.sectors.entries;
         let mut found = Vec::new();
         let mut seen = HashSet::new();
-        let mut pending = vec![self.entries.get(directory).map_or(u32::MAX, |d| d.child)];
+        let mut pending = vec![entries.get(directory).map_or(u32::MAX, |d| d.child)];
         while let Some(number) = pending.pop() {
-            let Some(entry) = self.entries.get(number as usize).filter(|_| seen.insert(number)) else { continue };
+            let Some(entry) = entries.get(number as usize).filter(|_| seen.insert(number)) else { continue };
             found.push(number as usize);
             pending.extend([entry.left, entry.right]);
         }
         found
     }
 
+    /// The directories of the root directory: their numbers and names, in order.
+    pub(crate) fn directories(&self) -> Vec<(usize, String)> {
+        let entries = self.children(self.root).into_iter().filter_map(|n| Some((n, self.entry(n)?)));
+        let mut found: Vec<_> = entries.filter(|(_, e)| e.kind == 1).map(|(n, e)| (n, e.name.clone())).collect();
+        found.sort_by(|a, b| a.1.cmp(&b.1));
+        found
+    }
+
+    /// A directory of the root directory.
+    pub(crate) fn directory(&self, name: &str) -> Option<Self> {
+        let found = self.directories().into_iter().find(|(_, own)| own.eq_ignore_ascii_case(name));
+        found.map(|(number, _)| self.within(number))
+    }
+
     /// An entry by its number.
-    pub(crate) fn entry(&self, number: usize) -> Option<&CompoundEntry> {
-        self.entries.get(number)
+    fn entry(&self, number: usize) -> Option<&CompoundEntry> {
+        self.sectors.entries.get(number)
+    }
+
+    /// The size of all streams of the root directory, as far as they can be in the file.
+    pub(crate) fn size(&self) -> usize {
+        let streams = self.children(self.root).into_iter().filter_map(|n| self.entry(n)).filter(|e| e.is_stream());
+        let claimed = streams.fold(0, |sum: u64, entry| sum.saturating_add(entry.size));
+        usize::try_from(claimed).unwrap_or(usize::MAX).min(self.sectors.bytes.len())
     }
 
     /// The names in the root directory.
     pub(crate) fn root_names(&self) -> Vec<String> {
-        self.children(0).into_iter().filter_map(|n| self.entry(n)).map(|e| e.name.clone()).collect()
+        self.children(self.root).into_iter().filter_map(|n| self.entry(n)).map(|e| e.name.clone()).collect()
     }
 
     /// A stream of the root directory.
     pub(crate) fn stream(&self, name: &str) -> Option<Vec<u8>> {
-        self.stream_in(0, name)
+        self.stream_in(self.root, name)
     }
 
     /// A stream of a directory.
-    pub(crate) fn stream_in(&self, directory: usize, name: &str) -> Option<Vec<u8>> {
+    fn stream_in(&self, directory: usize, name: &str) -> Option<Vec<u8>> {
         let entries = self.children(directory).into_iter().filter_map(|n| self.entry(n));
         let entry = entries.filter(|e| e.is_stream()).find(|e| e.name.eq_ignore_ascii_case(name))?;
-        Some(self.content(entry))
+        Some(self.sectors.content(entry))
     }
 }
 
 impl CompoundEntry {
     /// Whether it is a stream.
-    pub(crate) fn is_stream(&self) -> bool {
+    fn is_stream(&self) -> bool {
         self.kind == 2
     }
 }

@@ -4,6 +4,7 @@
 //! for all formats. A page that exceeds a limit is not refused: the rest is dropped, and a problem
 //! is recorded.
 
+use crate::nested::NestedSpending;
 use crate::prose::cut;
 use orb_page::{Document, Form, FormField, Heading, Image, Link, LinkKind, Problem};
 
@@ -35,6 +36,8 @@ pub(crate) struct Gather {
     pub(crate) room: String,
     /// Whether to note where furniture stands and which items describe links.
     pub(crate) wants_layout: bool,
+    /// What was spent on documents that are embedded in it.
+    pub(crate) nested: NestedSpending,
     /// Bit set of the limits that were hit.
     over: u8,
     fields: usize,

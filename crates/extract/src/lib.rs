@@ -33,6 +33,7 @@ mod mail;
 mod main_content;
 mod markdown;
 mod media;
+mod nested;
 mod odf;
 mod office;
 mod package;

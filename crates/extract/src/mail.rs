@@ -1,15 +1,16 @@
 //! What do mails say?
 //!
 //! A single mail (RFC 5322, MIME) or a mailbox full of them: subject, people and bodies. Of a body
-//! in plain text and in HTML the second is read, because it has the links; attachments are named and
-//! not opened, except forwarded mails.
+//! in plain text and in HTML the second is read, because it has the links; attachments are named,
+//! and read if they are documents or mails.
 
 use crate::flow::TextFlow;
 use crate::gather::Gather;
 use crate::html;
+use crate::nested;
 use crate::prose::folded_literal;
 use crate::{Extract, TypedContent};
-use mail_parser::{Address, Message, MessageParser, MimeHeaders, PartType};
+use mail_parser::{Address, Message, MessageParser, MessagePart, MimeHeaders, PartType};
 use memchr::memmem;
 use orb_page::LinkKind;
 
@@ -90,11 +91,18 @@ fn write(message: &Message<'_>, flow: &mut TextFlow<'_>, depth: usize) {
         }
         match &part.body {
             PartType::Message(message) if depth < MAX_DEPTH => write(message, flow, depth + 1),
-            PartType::Text(text) if part.attachment_name().is_none() => flow.paragraph(text),
-            PartType::Html(page) if part.attachment_name().is_none() => write_page(page, flow),
+            // What calls itself something else and is taken for text could not be decoded.
+            PartType::Text(text) if part.attachment_name().is_none() || is_text(part) => flow.paragraph(text),
+            PartType::Html(page) => write_page(page, flow),
+            PartType::Binary(bytes) | PartType::InlineBinary(bytes) => nested::write_file(bytes, flow),
             _ => {}
         }
     }
+}
+
+/// Whether a part says of itself that it is text.
+fn is_text(part: &MessagePart<'_>) -> bool {
+    part.content_type().is_none_or(|kind| kind.ctype().eq_ignore_ascii_case("text"))
 }
 
 fn write_head(message: &Message<'_>, flow: &mut TextFlow<'_>, depth: usize) {
@@ -172,6 +180,23 @@ mod tests {
         let doc = read(mail.as_bytes());
         assert!(doc.text.ends_with("See this\na.pdf"), "{}", doc.text);
         assert_eq!((doc.links[0].target.as_str(), doc.links[0].anchor.as_str()), ("http://c.example/", "this"));
+    }
+
+    #[test]
+    fn attached_documents_are_read_and_what_cannot_be_decoded_is_not() {
+        let part = |kind: &str, name: &str, body: &str| {
+            format!(
+                "--x\r\nContent-Type: {kind}\r\nContent-Disposition: attachment; filename=\"{name}\"\r\nContent-Transfer-Encoding: base64\r\n\r\n{body}\r\n"
+            )
+        };
+        let mail = format!(
+            "{MAIL}Content-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nbody\r\n{}{}{}--x--\r\n",
+            part("application/octet-stream", "a.rtf", "e1xydGYxIGluc2lkZX0="),
+            part("text/plain", "b.txt", "bm90ZXM="),
+            part("image/jpeg", "c.jpg", "/9j/4AAQ*SkZJRg"),
+        );
+        let doc = read(mail.as_bytes());
+        assert!(doc.text.ends_with("body\na.rtf\ninside\nb.txt\nnotes\nc.jpg"), "{}", doc.text);
     }
 
     #[test]

@@ -10,6 +10,9 @@ use crate::package::{Onward, XmlNode, XmlTag, ZipPackage, decode_xml, walk_xml};
 use crate::{Extract, TypedContent};
 use memchr::memmem;
 
+/// Maximum number of embedded objects that are read.
+const MAX_OBJECTS: usize = 100;
+
 /// Extracts OpenDocument.
 #[derive(Debug)]
 pub(crate) struct OdfExtractor;
@@ -43,14 +46,21 @@ impl Extract for OdfExtractor {
             properties(&xml, found);
         }
         let mut flow = TextFlow::new(found, source.bytes.len());
-        let (content, styles) = (package.xml("content.xml"), package.xml("styles.xml"));
         let mut sound = true;
-        for xml in [content, styles].into_iter().flatten() {
-            sound &= read(&xml, &mut flow);
+        for part in ["content.xml".to_owned(), "styles.xml".to_owned()].into_iter().chain(objects(&package)) {
+            if let Some(xml) = package.xml(&part) {
+                sound &= read(&xml, &mut flow);
+            }
         }
         package.report(flow.found);
         finish(flow, sound);
     }
+}
+
+/// The contents of embedded objects, such as charts and formulas: documents in directories.
+fn objects(package: &ZipPackage<'_>) -> Vec<String> {
+    let names = package.entries().iter().map(|entry| entry.name.as_ref());
+    names.filter(|name| name.ends_with("/content.xml")).take(MAX_OBJECTS).map(str::to_owned).collect()
 }
 
 /// Reads a document in one XML file.

@@ -9,7 +9,9 @@ mod containers;
 mod mail;
 mod signatures;
 
-pub(crate) use containers::{COMPOUND, EXCEL, OUTLOOK, POWERPOINT, PROTECTED, SPREADSHEET_XML, WORD, WORD_XML};
+pub(crate) use containers::{
+    COMPOUND, EXCEL, OUTLOOK, POWERPOINT, PROTECTED, SPREADSHEET_XML, WORD, WORD_XML, compound_kind, is_office,
+};
 
 use memchr::memmem;
 use signatures::SIGNATURES;
@@ -75,7 +77,7 @@ fn by_start<'a>(start: &[u8], given: Cow<'a, str>) -> Cow<'a, str> {
         mime if mime.starts_with("image/") && mime != "image/svg+xml" => {
             signature(start).filter(|s| s.starts_with("image/")).map_or(given, Cow::from)
         }
-        mime if containers::is_office(mime) && strong_signature(start).is_none() && !is_binary(start) => {
+        mime if is_office(mime) && strong_signature(start).is_none() && !is_binary(start) => {
             // Servers call tables in HTML and CSV sheets, so that a click opens them in one.
             unknown(start).into()
         }

@@ -53,6 +53,7 @@ mod stream;
 #[cfg(test)]
 mod trial;
 mod view;
+mod viewing;
 mod websub;
 mod whole;
 

@@ -8,6 +8,7 @@ use crate::gate::{AllowedHosts, KnownVisitors, front};
 use crate::launch::{Launch, Launcher};
 use crate::scheduler::keep_schedule;
 use crate::state::AppState;
+use crate::viewing::ViewHost;
 use crate::websub::keep_subscriptions;
 use orb_crawl::{Stop, machine};
 use orb_project::Home;
@@ -34,6 +35,8 @@ pub struct ServeOptions {
     pub listen: SocketAddr,
     /// Names to answer to, besides those of loopback and the address itself.
     pub hosts: Vec<String>,
+    /// The name on which archived pages are shown, apart from everything else.
+    pub view_host: Option<String>,
     /// Certificates and private key, both PEM, for TLS.
     pub tls: Option<(PathBuf, PathBuf)>,
     /// How long a TLS handshake, the head of a request or the silence between two may take.
@@ -84,6 +87,7 @@ impl WebServer {
         let (close, closing) = watch::channel(false);
         let mut state = AppState::new(desk, hosts, tls.is_some(), closing);
         state.known = KnownVisitors::watching(Home::open(&options.home)?);
+        state.views = ViewHost::new(options.view_host.as_deref());
         state.launcher = Launcher::new(Some(options.launch.clone()));
         (state.operator_keys, state.patience) = (options.operator_keys, options.patience);
         let first = if has_users { None } else { Some(orb_project::fresh_secret()?) };

@@ -10,6 +10,7 @@ use crate::keys::KeyBook;
 use crate::launch::Launcher;
 use crate::pulse::Pulse;
 use crate::repeats::Repeats;
+use crate::viewing::ViewHost;
 use crate::websub::Subscriptions;
 use orb_answers::StatusBoard;
 use std::sync::Arc;
@@ -56,6 +57,8 @@ pub(crate) struct AppState {
     pub(crate) operator_keys: bool,
     /// The names this server answers to.
     pub(crate) hosts: AllowedHosts,
+    /// The host on which archived pages are shown, if it is one of its own.
+    pub(crate) views: ViewHost,
     /// Whether clients come over TLS.
     pub(crate) secure: bool,
     /// Requests that may still begin.
@@ -94,6 +97,7 @@ impl AppState {
             repeats: Repeats::default(),
             operator_keys: false,
             hosts,
+            views: ViewHost::default(),
             secure,
             requests: Semaphore::new(REQUESTS_AT_ONCE),
             bodies: Semaphore::new(BODIES_AT_ONCE),

@@ -1,7 +1,7 @@
 //! How fast are documents read, and what do they cost a crawl?
 //!
 //! The documents are those of the corpus beside the project: PDFs against pdftotext and Tika, office
-//! files by the XML in them. All of it on one core, and as processor time: the start of pdftotext,
+//! files by the XML in them and against Tika. All of it on one core, and as processor time: the start of pdftotext,
 //! measured on an empty page, is taken off, and Tika reads everything once more than it must, so
 //! that its second reading, by a warm machine, is the difference. Then what the way through a helper
 //! costs, and what a web is crawled at in which every twentieth page is a PDF.
@@ -47,7 +47,7 @@ pub(super) fn measured(wish: &BenchOptions) -> Result<PartReport> {
 fn read(documents: &Path, report: &mut PartReport) -> Result<()> {
     let place = root().join("target/bench-documents");
     let files = gather(documents, &place)?;
-    let place = place.join("in");
+    let (place, office_place) = (place.join("in"), place.join("office"));
     let ours = pace("pdf", &place)?;
     let of = |what: &str, figure, wanted| TargetVerdict::of(format!("documents: {what}"), [figure], wanted);
     let mut rows = vec![("orb", ours.seconds)];
@@ -60,9 +60,13 @@ fn read(documents: &Path, report: &mut PartReport) -> Result<()> {
         rows.push(("Tika, warm", theirs));
         report.verdicts.extend(of("PDFs a second, orb / Tika", theirs / ours.seconds, FigureTarget::AtLeast(3.0)));
     }
-    let office = pace(OFFICE, documents)?;
+    let office = pace(OFFICE, &office_place)?;
     let xml = office.xml / 1e6 / office.seconds;
     report.verdicts.extend(of("MB of XML in office files a second", xml, FigureTarget::AtLeast(50.0)));
+    if let Some(theirs) = warm_tika(&office_place)? {
+        let times = theirs / office.seconds;
+        report.verdicts.extend(of("office files a second, orb / Tika", times, FigureTarget::AtLeast(10.0)));
+    }
     let mut table = format!("| {} PDFs, {:.0} MB | CPU s |\n|---|---|\n", ours.files, ours.bytes / 1e6);
     for (name, seconds) in rows {
         table += &format!("| {name} | {seconds:.2} |\n");
@@ -94,21 +98,23 @@ fn told(example: &[&str]) -> Result<Value> {
     Ok(serde_json::from_str(cargo_output(&args)?.trim())?)
 }
 
-/// Copies the PDFs of which pdftotext finds a page into a directory, so that all read the same.
+/// Copies the PDFs of which pdftotext finds a page, and the office files, into directories, so that
+/// all read the same.
 fn gather(documents: &Path, place: &Path) -> Result<Vec<PathBuf>> {
-    let input = place.join("in");
+    let (input, office) = (place.join("in"), place.join("office"));
     fs::create_dir_all(&input)?;
+    fs::create_dir_all(&office)?;
     fs::write(place.join("empty.pdf"), EMPTY)?;
     let mut files = Vec::new();
     for set in fs::read_dir(documents)?.flatten().map(|set| set.path()) {
         for path in fs::read_dir(&set).into_iter().flatten().flatten().map(|file| file.path()) {
-            let is_pdf = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("pdf"));
-            if is_pdf && cpu(Command::new("pdfinfo").arg(&path)).is_ok_and(|cpu| cpu.is_some()) {
-                let name = format!(
-                    "{}-{}",
-                    set.file_name().unwrap_or_default().display(),
-                    path.file_name().unwrap_or_default().display()
-                );
+            let own = |path: &Path| path.file_name().unwrap_or_default().display().to_string();
+            let name = format!("{}-{}", own(&set), own(&path));
+            let ending = path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+            if OFFICE.split(',').any(|known| known == ending) {
+                fs::copy(&path, office.join(&name))?;
+            }
+            if ending == "pdf" && cpu(Command::new("pdfinfo").arg(&path)).is_ok_and(|cpu| cpu.is_some()) {
                 let to = input.join(name);
                 fs::copy(&path, &to)?;
                 files.push(to);
@@ -145,7 +151,8 @@ fn pdftotext(files: &[PathBuf]) -> Result<Option<f64>> {
 /// Processor seconds that Tika takes for all files when it has read all of them before.
 fn warm_tika(input: &Path) -> Result<Option<f64>> {
     let Some(jar) = tika::jar() else { return Ok(None) };
-    let twice = input.with_file_name("twice");
+    let own = input.file_name().unwrap_or_default().display().to_string();
+    let twice = input.with_file_name(format!("{own}-twice"));
     for copy in ["first", "second"] {
         fs::create_dir_all(twice.join(copy))?;
         for file in fs::read_dir(input)?.flatten() {
@@ -153,7 +160,7 @@ fn warm_tika(input: &Path) -> Result<Option<f64>> {
         }
     }
     let run = |from: &Path, to: &str| {
-        let output = input.with_file_name(to);
+        let output = input.with_file_name(format!("{own}-{to}"));
         let _ = fs::remove_dir_all(&output);
         let mut java = Command::new("java");
         java.arg("-jar").arg(&jar).args(["-t", "-numConsumers", "1", "-i"]).arg(from).arg("-o").arg(&output);

@@ -134,7 +134,7 @@ pub(crate) enum Command {
     /// Serve web pages and the API
     Serve(crate::command::serve::ServeArgs),
     /// Let a language model ask, over standard input and output (Model Context Protocol)
-    Mcp,
+    Mcp(crate::command::mcp::McpArgs),
     /// Crawl, track and show a small built-in web; needs no network
     Demo(DemoArgs),
     /// Become the browser that renders pages

@@ -48,7 +48,12 @@ pub(crate) fn run(common: &Common, args: &DemoArgs) -> Result<(), CommandFailure
     say(&common, "orb check demo")?;
     command::check::run(&common, &ProjectArgs { project: PROJECT.to_owned() })?;
     if args.serve {
-        say(&common, "orb serve")?;
+        say(&common, "orb graph build demo")?;
+        command::graph::build_plainly(&common, PROJECT)?;
+        say(
+            &common,
+            &format!("orb serve. To try a crawl of your own, give it the address of the built-in web: {seed}"),
+        )?;
         return command::serve::run(&common, &ServeArgs::anywhere());
     }
     match &args.keep {

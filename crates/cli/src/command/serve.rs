@@ -22,6 +22,10 @@ pub(crate) struct ServeArgs {
     /// A name that the server is reached by, besides localhost and its address; may be repeated
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
+    /// Another name of this server, on which archived pages are shown apart from everything else,
+    /// such as view.localhost
+    #[arg(long, value_name = "NAME")]
+    view_host: Option<String>,
     /// The certificates for TLS (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
@@ -53,6 +57,7 @@ impl ServeArgs {
         Self {
             listen: "127.0.0.1:0".to_owned(),
             hosts: Vec::new(),
+            view_host: None,
             tls_cert: None,
             tls_key: None,
             patience: HumanDuration(std::time::Duration::from_secs(20)),
@@ -81,6 +86,7 @@ pub(crate) fn run(common: &Common, args: &ServeArgs) -> Result<(), CommandFailur
         home: common.home.clone(),
         listen,
         hosts: args.hosts.clone(),
+        view_host: args.view_host.clone(),
         tls,
         patience: args.patience.0,
         launch: launch(common)?,
@@ -100,7 +106,7 @@ pub(crate) fn run(common: &Common, args: &ServeArgs) -> Result<(), CommandFailur
 }
 
 /// How runs are started: this program, with the same home.
-fn launch(common: &Common) -> Result<Launch, CommandFailure> {
+pub(crate) fn launch(common: &Common) -> Result<Launch, CommandFailure> {
     let program = std::env::current_exe().context("cannot tell which program this is")?;
     // Runs are started from here, but they must find the home wherever they are.
     let home = std::path::absolute(&common.home).context("cannot tell where the home is")?;

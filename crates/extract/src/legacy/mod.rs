@@ -18,9 +18,13 @@ pub(crate) use msg::OutlookExtractor;
 use crate::compound::CompoundFile;
 use crate::flow::TextFlow;
 use crate::gather::Gather;
+use crate::nested;
 use crate::sniff::{COMPOUND, EXCEL, POWERPOINT, PROTECTED, WORD};
 use crate::{Extract, TypedContent};
 use encoding_rs::Encoding;
+
+/// Maximum number of embedded objects that are named.
+const MAX_OBJECTS: usize = 1_000;
 
 /// Extracts binary documents of Office.
 #[derive(Debug)]
@@ -41,28 +45,49 @@ impl Extract for LegacyExtractor {
     }
 
     fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {
-        let file = CompoundFile::open(source.bytes);
-        if let Some(file) = &file {
-            summary::read(file, found);
-        }
-        let mut flow = TextFlow::new(found, source.bytes.len());
-        match source.mime {
-            EXCEL => {
-                let stream = file.as_ref().and_then(|f| f.stream("Workbook").or_else(|| f.stream("Book")));
-                if !xls::read(stream.as_deref().unwrap_or(source.bytes), &mut flow) {
-                    encrypted(&mut flow);
-                }
+        let Some(file) = CompoundFile::open(source.bytes) else {
+            let mut flow = TextFlow::new(found, source.bytes.len());
+            if source.mime == EXCEL && !xls::read(source.bytes, &mut flow) {
+                encrypted(&mut flow);
             }
-            WORD | POWERPOINT => {
-                let read = if source.mime == WORD { doc::read } else { ppt::read };
-                if !file.is_none_or(|file| read(&file, &mut flow)) {
-                    encrypted(&mut flow);
-                }
-            }
-            PROTECTED => encrypted(&mut flow),
-            _ => {}
+            return flow.finish();
+        };
+        summary::read(&file, found);
+        read_object(&file, source.mime, found);
+    }
+}
+
+/// Reads a document in a compound file, or in a directory of one.
+pub(crate) fn read_object(file: &CompoundFile<'_>, mime: &str, found: &mut Gather) {
+    let mut flow = TextFlow::new(found, 0);
+    let is_open = match mime {
+        EXCEL => {
+            let stream = file.stream("Workbook").or_else(|| file.stream("Book"));
+            stream.is_none_or(|stream| xls::read(&stream, &mut flow))
         }
-        flow.finish();
+        WORD => doc::read(file, &mut flow),
+        POWERPOINT => ppt::read(file, &mut flow),
+        PROTECTED => false,
+        _ => true,
+    };
+    if !is_open {
+        encrypted(&mut flow);
+    }
+    write_objects(file, mime, &mut flow);
+    flow.finish();
+}
+
+/// Writes the names and texts of objects that are embedded in a text or a sheet, each of which has
+/// a directory.
+fn write_objects(file: &CompoundFile<'_>, mime: &str, flow: &mut TextFlow<'_>) {
+    let place = if mime == WORD { file.directory("ObjectPool") } else { Some(file.clone()) };
+    let Some(place) = place else { return };
+    let is_object = |name: &str| mime == WORD || (mime == EXCEL && name.starts_with("MBD"));
+    let objects = place.directories().into_iter().filter(|(_, name)| is_object(name));
+    for (number, name) in objects.take(MAX_OBJECTS) {
+        let object = place.within(number);
+        flow.paragraph(&nested::object_name(&object, &name));
+        nested::write_object(&object, flow);
     }
 }
 

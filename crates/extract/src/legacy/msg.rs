@@ -1,7 +1,8 @@
 //! What does a mail of Outlook say?
 //!
 //! A compound file with a stream for each property, named by the number and type of the property
-//! ([MS-OXMSG]). Attachments are directories of the same kind, of which only the name is read.
+//! ([MS-OXMSG]). Attachments are directories of the same kind: they are named, and read if they are
+//! documents or mails.
 
 use super::packed::{unpacked, wrapped_links};
 use super::{code_page, utf16};
@@ -9,6 +10,7 @@ use crate::compound::CompoundFile;
 use crate::flow::TextFlow;
 use crate::gather::{Gather, MAX_LINKS};
 use crate::mail::write_page;
+use crate::nested;
 use crate::package::u32_at;
 use crate::prose::folded_literal;
 use crate::sniff::OUTLOOK;
@@ -32,6 +34,7 @@ const PAGE: &str = "1013";
 const RICH: &str = "1009";
 const FILE_NAME: &str = "3707";
 const SHORT_FILE_NAME: &str = "3704";
+const CONTENT: &str = "3701";
 
 /// Extracts mails of Outlook.
 #[derive(Debug)]
@@ -47,16 +50,24 @@ impl Extract for OutlookExtractor {
     }
 
     fn extract(&self, source: &TypedContent<'_>, found: &mut Gather) {
-        let mut flow = TextFlow::new(found, source.bytes.len() / 2);
         if let Some(file) = CompoundFile::open(source.bytes) {
-            read(&file, &mut flow);
+            Self::read_object(&file, found);
         }
+    }
+}
+
+impl OutlookExtractor {
+    /// Reads a mail in a compound file, or in a directory of one.
+    pub(crate) fn read_object(file: &CompoundFile<'_>, found: &mut Gather) {
+        let mut flow = TextFlow::new(found, 0);
+        read(file, &mut flow);
         flow.finish();
     }
 }
 
 fn read(file: &CompoundFile<'_>, flow: &mut TextFlow<'_>) {
-    let field = |name: &str| property(file, 0, name).map(|t| folded_literal(&t, MAX_FIELD)).filter(|t| !t.is_empty());
+    let field =
+        |name: &str| property(file, file, name).map(|t| folded_literal(&t, MAX_FIELD)).filter(|t| !t.is_empty());
     if let Some(subject) = field(SUBJECT) {
         flow.heading(1, &subject);
         flow.found.doc.title = Some(subject);
@@ -69,19 +80,25 @@ fn read(file: &CompoundFile<'_>, flow: &mut TextFlow<'_>) {
     flow.found.doc.author = field(SENDER);
     flow.found.doc.created = file.stream("__properties_version1.0").and_then(|p| submitted(&p));
     write_body(file, flow);
-    let entries = file.children(0).into_iter().filter_map(|n| Some((n, file.entry(n)?)));
-    let attachments = entries.filter(|(_, e)| e.name.starts_with("__attach_version1.0"));
+    let directories = file.directories();
+    let attachments = directories.iter().filter(|(_, name)| name.starts_with("__attach_version1.0"));
     for (directory, _) in attachments.take(MAX_ATTACHMENTS) {
-        let name = property(file, directory, FILE_NAME).or_else(|| property(file, directory, SHORT_FILE_NAME));
+        let place = file.within(*directory);
+        let name = property(file, &place, FILE_NAME).or_else(|| property(file, &place, SHORT_FILE_NAME));
         flow.paragraph(&folded_literal(&name.unwrap_or_default(), MAX_FIELD));
+        if let Some(bytes) = place.stream(&format!("__substg1.0_{CONTENT}0102")) {
+            nested::write_file(&bytes, flow);
+        } else if let Some(mail) = place.directory(&format!("__substg1.0_{CONTENT}000D")) {
+            nested::write_object(&mail, flow);
+        }
     }
 }
 
 /// Writes the body: the plain one, else the page, else the rich text. Only the last two have links.
 fn write_body(file: &CompoundFile<'_>, flow: &mut TextFlow<'_>) {
-    let body = property(file, 0, BODY).filter(|b| !b.trim().is_empty());
+    let body = property(file, file, BODY).filter(|b| !b.trim().is_empty());
     let page = file.stream(&format!("__substg1.0_{PAGE}0102")).map(|b| String::from_utf8_lossy(&b).into_owned());
-    let page = page.or_else(|| property(file, 0, PAGE)).unwrap_or_default();
+    let page = page.or_else(|| property(file, file, PAGE)).unwrap_or_default();
     let rich = || file.stream(&format!("__substg1.0_{RICH}0102")).and_then(|bytes| unpacked(&bytes));
     match (&body, page.is_empty()) {
         (Some(body), _) => flow.paragraph(body),
@@ -107,9 +124,10 @@ fn write_body(file: &CompoundFile<'_>, flow: &mut TextFlow<'_>) {
     }
 }
 
-/// A property that is text: in UTF-16, or in the code page of the mail.
-fn property(file: &CompoundFile<'_>, directory: usize, name: &str) -> Option<String> {
-    let stream = |kind: &str| file.stream_in(directory, &format!("__substg1.0_{name}{kind}"));
+/// A property of a mail or of an attachment that is text: in UTF-16, or in the code page of the
+/// mail.
+fn property(file: &CompoundFile<'_>, place: &CompoundFile<'_>, name: &str) -> Option<String> {
+    let stream = |kind: &str| place.stream(&format!("__substg1.0_{name}{kind}"));
     if let Some(bytes) = stream("001F") {
         return Some(utf16(&bytes));
     }
@@ -122,8 +140,9 @@ fn property(file: &CompoundFile<'_>, directory: usize, name: &str) -> Option<Str
 
 /// A property that is a number, by its tag.
 fn number(properties: &[u8], tag: u32) -> Option<u64> {
-    let entries = properties.get(32..)?.chunks_exact(16);
-    let entry = entries.into_iter().find(|e| u32_at(e, 0) == Some(tag))?;
+    // Behind a header that is shorter in mails that are attached to others.
+    let entries = |header: usize| properties.get(header..).unwrap_or_default().chunks_exact(16);
+    let entry = entries(32).chain(entries(24)).find(|e| u32_at(e, 0) == Some(tag))?;
     Some(u64::from(u32_at(entry, 8)?) | (u64::from(u32_at(entry, 12)?) << 32))
 }
 

@@ -7,8 +7,11 @@
 use super::utf16;
 use crate::compound::CompoundFile;
 use crate::flow::TextFlow;
+use crate::nested;
 use crate::package::{u16_at, u32_at};
+use flate2::read::ZlibDecoder;
 use std::collections::HashMap;
+use std::io::Read;
 
 const DOCUMENT: u16 = 1000;
 const SLIDE: u16 = 1006;
@@ -17,6 +20,8 @@ const SLIDE_PERSIST: u16 = 1011;
 const MASTER: u16 = 1016;
 const OBJECTS: u16 = 1033;
 const TEXT_HEADER: u16 = 3999;
+/// An embedded object in a compound file.
+const OBJECT: u16 = 4113;
 const OUTLINE: u16 = 4080;
 const TEXT_CHARS: u16 = 4000;
 const TEXT_BYTES: u16 = 4008;
@@ -41,6 +46,8 @@ const MAX_DEPTH: usize = 32;
 const MAX_EDITS: usize = 1_000;
 /// Maximum number of objects.
 const MAX_OBJECTS: usize = 100_000;
+/// Maximum size of an embedded object.
+const MAX_OBJECT: u64 = 16 << 20;
 /// Maximum number of links in a text.
 const MAX_RANGES: usize = 10_000;
 
@@ -86,6 +93,7 @@ pub(super) fn read(file: &CompoundFile<'_>, flow: &mut TextFlow<'_>) -> bool {
         whole().for_each(|record| texts.read(record.body, flow, 0));
     }
     texts.finish(flow);
+    show.write_objects(flow);
     true
 }
 
@@ -177,12 +185,34 @@ impl<'a> SlideShow<'a> {
         count
     }
 
+    /// Writes what embedded documents say: sheets, charts, texts.
+    fn write_objects(&self, flow: &mut TextFlow<'_>) {
+        let mut places: Vec<usize> = self.places.values().copied().collect();
+        places.sort_unstable();
+        places.dedup();
+        for object in places.into_iter().filter_map(|at| self.record(at)).filter(|r| r.kind == OBJECT) {
+            match object.instance {
+                0 => nested::write_file(object.body, flow),
+                _ => nested::write_file(&inflated(object.body), flow),
+            }
+        }
+    }
+
     fn slide(&self, number: Option<u32>, texts: &mut SlideTexts, flow: &mut TextFlow<'_>) {
         let slide = number.and_then(|n| self.object(n));
         if let Some(slide) = slide.filter(|s| matches!(s.kind, SLIDE | NOTES | MASTER)) {
             texts.read(slide.body, flow, 0);
         }
     }
+}
+
+/// An embedded object that was packed: its size, and a stream of zlib.
+fn inflated(body: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let packed = body.get(4..).unwrap_or(&[]);
+    // What could be unpacked of a broken one is read.
+    let _ = ZlibDecoder::new(packed).take(MAX_OBJECT).read_to_end(&mut out);
+    out
 }
 
 /// A link of the document: how it is called, where it leads, and whether a text has it.

@@ -1,11 +1,13 @@
 //! What does a Word document say?
 //!
 //! Headers, the body, foot- and endnotes, comments, footers, charts and diagrams, in this order.
-//! Deleted and moved-away text is not part of the document. Text boxes are in the file twice, for
-//! new and for old readers (`AlternateContent`): the old version is skipped.
+//! Text that is marked as deleted is part of the document until somebody accepts the change: it is
+//! shown struck through. Of text that was moved only the new place is read. Text boxes are in the
+//! file twice, for new and for old readers (`AlternateContent`): the old version is skipped.
 
 use super::OfficeReading;
 use super::fields::hyperlink;
+use super::lists::ListNumbers;
 use super::relations::Relations;
 use super::styles::{HeadingStyles, outline};
 use crate::flow::TextFlow;
@@ -23,15 +25,17 @@ pub(super) fn read(reading: &mut OfficeReading<'_, '_>, name: &str, xml: &str) {
     let relations = reading.relations(name);
     let styles = relations.parts("styles").first().and_then(|part| reading.package.xml(part));
     let styles = styles.map(|xml| HeadingStyles::of(&xml)).unwrap_or_default();
+    let lists = relations.parts("numbering").first().and_then(|part| reading.package.xml(part));
+    let mut lists = lists.map(|xml| ListNumbers::of(&xml)).unwrap_or_default();
     for part in relations.parts("header") {
-        read_part(reading, &part, &styles);
+        read_part(reading, &part, (&styles, &mut lists));
     }
-    read_xml(reading, xml, &relations, &styles);
+    read_xml(reading, xml, &relations, (&styles, &mut lists));
     for kind in ["footnotes", "endnotes", "comments", "footer", "chart", "diagramData"] {
         for part in relations.parts(kind) {
             match kind {
                 "chart" | "diagramData" => reading.texts(&part),
-                _ => read_part(reading, &part, &styles),
+                _ => read_part(reading, &part, (&styles, &mut lists)),
             }
         }
     }
@@ -49,21 +53,34 @@ fn read_chunk(reading: &mut OfficeReading<'_, '_>, part: &str) {
         return;
     }
     let chunk = extract(&Content { bytes: &bytes, mime: Some(&mime), charset: None, url: "" });
+    reading.flow.paragraph(part.rsplit('/').next().unwrap_or(part));
     reading.flow.paragraph(&chunk.text);
     for link in chunk.links.iter().filter(|link| link.kind == LinkKind::A) {
         reading.flow.link(&link.target, &link.anchor);
     }
 }
 
-fn read_part(reading: &mut OfficeReading<'_, '_>, part: &str, styles: &HeadingStyles) {
+/// What paragraphs refer to by name or number.
+type DocxLooks<'r> = (&'r HeadingStyles, &'r mut ListNumbers);
+
+fn read_part(reading: &mut OfficeReading<'_, '_>, part: &str, looks: DocxLooks<'_>) {
     let relations = reading.relations(part);
     if let Some(xml) = reading.package.xml(part) {
-        read_xml(reading, &xml, &relations, styles);
+        read_xml(reading, &xml, &relations, looks);
     }
 }
 
-fn read_xml(reading: &mut OfficeReading<'_, '_>, xml: &str, relations: &Relations, styles: &HeadingStyles) {
-    let mut reader = WordReader { relations, styles, fields: Vec::new(), place: DocxPlace::default(), level: None };
+fn read_xml(reading: &mut OfficeReading<'_, '_>, xml: &str, relations: &Relations, looks: DocxLooks<'_>) {
+    let mut reader = WordReader {
+        relations,
+        styles: looks.0,
+        lists: looks.1,
+        fields: Vec::new(),
+        place: DocxPlace::default(),
+        level: None,
+        list: None,
+        ticked: None,
+    };
     reading.flow.line();
     reading.walk(xml, |node, flow| match node {
         XmlNode::Open(tag) => reader.open(tag, flow),
@@ -105,22 +122,31 @@ struct WordField {
 struct WordReader<'r> {
     relations: &'r Relations,
     styles: &'r HeadingStyles,
+    lists: &'r mut ListNumbers,
     fields: Vec<WordField>,
     place: DocxPlace,
     /// The level of the paragraph, until its text begins.
     level: Option<u8>,
+    /// The list that the paragraph belongs to, and its level.
+    list: Option<(u32, u32)>,
+    /// Whether the box of a form that is being read is ticked.
+    ticked: Option<bool>,
 }
 
 impl WordReader<'_> {
     fn open(&mut self, tag: &XmlTag<'_>, flow: &mut TextFlow<'_>) -> Onward {
         match tag.name() {
-            "t" => self.place = DocxPlace::Text,
+            "t" | "delText" => self.place = DocxPlace::Text,
             "instrText" => self.place = DocxPlace::Code,
-            "p" => self.level = None,
+            "p" => (self.level, self.list) = (None, None),
             "pStyle" => {
-                self.level = tag.attr("val").and_then(|style| self.styles.level(&style));
+                let style = tag.attr("val").unwrap_or_default();
+                self.level = self.styles.level(&style);
+                self.list = self.styles.list(&style);
                 self.begin_heading(flow);
             }
+            "ilvl" => self.list = Some((self.list.map_or(0, |list| list.0), tag.number("val").unwrap_or(0))),
+            "numId" => self.list = Some((tag.number("val").unwrap_or(0), self.list.map_or(0, |list| list.1))),
             "outlineLvl" => {
                 self.level = outline(tag.number("val")).filter(|_| self.level.is_none());
                 self.begin_heading(flow);
@@ -152,8 +178,13 @@ impl WordReader<'_> {
                     }
                 }
             }
-            // Tab stops, earlier properties, deleted text, and what only old readers show.
-            "tabs" | "pPrChange" | "rPrChange" | "delText" | "delInstrText" | "moveFrom" | "Fallback" | "fallback" => {
+            "checkBox" => self.ticked = Some(false),
+            // The first is what a box says before anybody has touched it.
+            "default" | "checked" if self.ticked.is_some() => {
+                self.ticked = Some(!tag.attr("val").is_some_and(|v| v == "0" || v == "false"));
+            }
+            // Tab stops, earlier properties, text that was moved away, and what only old readers show.
+            "tabs" | "pPrChange" | "rPrChange" | "delInstrText" | "moveFrom" | "Fallback" | "fallback" => {
                 return Onward::Skip;
             }
             _ => {}
@@ -189,10 +220,21 @@ impl WordReader<'_> {
 
     fn close(&mut self, name: &str, flow: &mut TextFlow<'_>) {
         match name {
-            "t" | "instrText" => self.place = DocxPlace::Elsewhere,
+            "t" | "delText" | "instrText" => self.place = DocxPlace::Elsewhere,
+            "checkBox" => {
+                if let Some(ticked) = self.ticked.take() {
+                    flow.text(if ticked { "[X]" } else { "[ ]" });
+                }
+            }
             "p" => {
                 flow.end_heading();
                 flow.line();
+            }
+            "pPr" => {
+                if let Some((list, level)) = self.list.take() {
+                    flow.text(&self.lists.next(list, level));
+                    flow.space();
+                }
             }
             "hyperlink" | "fldSimple" => flow.end_link(),
             "rt" | "rubyBase" => flow.space(),
@@ -266,20 +308,27 @@ mod tests {
                 "word/document.xml",
                 "<w:document><w:body><w:p><w:pPr><w:pStyle w:val='H1'/><w:tabs><w:tab/></w:tabs></w:pPr><w:r><w:t>The </w:t></w:r><w:r><w:t>title</w:t></w:r></w:p>\
                 <w:p><w:r><w:t xml:space='preserve'>See </w:t></w:r><w:hyperlink r:id='r1' w:anchor='x'><w:r><w:t>here</w:t></w:r></w:hyperlink><w:r><w:tab/><w:t>now.</w:t></w:r></w:p>\
+                <w:p><w:pPr><w:pStyle w:val='L'/><w:numPr><w:ilvl w:val='0'/></w:numPr></w:pPr><w:r><w:t>first</w:t></w:r></w:p>\
+                <w:p><w:pPr><w:numPr><w:ilvl w:val='0'/><w:numId w:val='4'/></w:numPr></w:pPr><w:r><w:t>second</w:t></w:r></w:p>\
                 <w:p><w:r><w:fldChar w:fldCharType='begin'/><w:instrText> HYPERLINK </w:instrText><w:instrText>\"http://b.example/\"</w:instrText><w:fldChar w:fldCharType='separate'/><w:t>field</w:t><w:fldChar w:fldCharType='end'/></w:r></w:p>\
                 <w:tbl><w:tr><w:tc><w:p><w:r><w:t>one</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>two &amp; three</w:t></w:r></w:p></w:tc></w:tr></w:tbl>\
-                <w:del><w:r><w:delText>gone</w:delText></w:r></w:del>\
+                <w:p><w:del><w:r><w:delText>struck</w:delText></w:r></w:del><w:moveFrom><w:r><w:t>away</w:t></w:r></w:moveFrom></w:p>\
+                <w:p><w:fldChar w:fldCharType='begin'><w:ffData><w:checkBox><w:default w:val='0'/><w:checked/></w:checkBox></w:ffData></w:fldChar><w:r><w:t xml:space='preserve'> ticked</w:t></w:r></w:p>\
                 <mc:AlternateContent><mc:Choice><w:txbxContent><w:p><w:r><w:t>boxed</w:t></w:r></w:p></w:txbxContent></mc:Choice><mc:Fallback><w:p><w:r><w:t>boxed</w:t></w:r></w:p></mc:Fallback></mc:AlternateContent></w:body></w:document>",
             ),
             (
                 "word/_rels/document.xml.rels",
                 "<Relationships><Relationship Id='r1' Type='x/hyperlink' Target='http://a.example/' TargetMode='External'/>\
-                <Relationship Id='r2' Type='x/styles' Target='styles.xml'/><Relationship Id='r3' Type='x/footnotes' Target='footnotes.xml'/>\
+                <Relationship Id='r2' Type='x/styles' Target='styles.xml'/><Relationship Id='r6' Type='x/numbering' Target='numbering.xml'/><Relationship Id='r3' Type='x/footnotes' Target='footnotes.xml'/>\
                 <Relationship Id='r4' Type='x/header' Target='/word/header1.xml'/><Relationship Id='r5' Type='x/image' Target='http://c.example/i.png' TargetMode='External'/></Relationships>",
             ),
             (
                 "word/styles.xml",
-                "<w:styles><w:style w:styleId='H1'><w:name w:val='Überschrift'/><w:basedOn w:val='B'/></w:style><w:style w:styleId='B'><w:name w:val='heading 2'/></w:style></w:styles>",
+                "<w:styles><w:style w:styleId='H1'><w:name w:val='Überschrift'/><w:basedOn w:val='B'/></w:style><w:style w:styleId='B'><w:name w:val='heading 2'/></w:style><w:style w:styleId='L'><w:pPr><w:numPr><w:numId w:val='4'/></w:numPr></w:pPr></w:style></w:styles>",
+            ),
+            (
+                "word/numbering.xml",
+                "<w:numbering><w:abstractNum w:abstractNumId='0'><w:lvl w:ilvl='0'><w:start w:val='1'/><w:numFmt w:val='upperLetter'/><w:lvlText w:val='%1)'/></w:lvl></w:abstractNum><w:num w:numId='4'><w:abstractNumId w:val='0'/></w:num></w:numbering>",
             ),
             (
                 "word/footnotes.xml",
@@ -293,7 +342,10 @@ mod tests {
             ("docProps/app.xml", "<Properties><Pages>3</Pages></Properties>"),
         ]);
         assert_eq!(doc.mime, DOCX);
-        assert_eq!(doc.text, "on top\nThe title\nSee here now.\nfield\none\ntwo & three\nboxed\na note");
+        assert_eq!(
+            doc.text,
+            "on top\nThe title\nSee here now.\nA) first\nB) second\nfield\none\ntwo & three\nstruck\n[X] ticked\nboxed\na note"
+        );
         assert_eq!(
             links(&doc),
             [("http://a.example/#x", "here"), ("http://b.example/", "field"), ("http://c.example/i.png", "")]

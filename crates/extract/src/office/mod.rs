@@ -9,6 +9,7 @@ mod cells;
 mod docx;
 mod embedded;
 mod fields;
+mod lists;
 mod number;
 mod pptx;
 mod properties;

@@ -346,7 +346,12 @@ impl DigitFormat {
 /// A number rounded to its decimals, half of the last one upwards, as sheets do.
 fn rounded(value: f64, decimals: usize) -> f64 {
     let scale = 10f64.powi(i32::try_from(decimals).unwrap_or(i32::MAX));
-    let scaled = value * scale;
+    let mut scaled = value * scale;
+    // A sheet counts with fifteen digits: 1.005 is shown as 1.01, although the number behind it is
+    // a little less than that.
+    if (scaled.fract().abs() - 0.5).abs() < 1e-6 {
+        scaled = format!("{scaled:.14e}").parse().unwrap_or(scaled);
+    }
     if scaled.abs() < 1e15 { scaled.round() / scale } else { value }
 }
 
@@ -443,6 +448,7 @@ mod tests {
         check("0.00;[Red]-0.00", -1.5, "-1.50");
         check("0", -0.2, "0");
         check("0", 2.5, "3");
+        check("0.00", 1.005, "1.01");
         check("000-00-0000", 12_345_678.0, "012-34-5678");
         check("#####\\-#####", 4_227_200_558.0, "42272-00558");
         check("#-##", 1.0, "1");

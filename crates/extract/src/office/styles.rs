@@ -15,6 +15,8 @@ const MAX_STYLES: usize = 20_000;
 #[derive(Debug, Default)]
 pub(super) struct HeadingStyles {
     levels: HashMap<String, u8>,
+    /// The lists to which paragraphs of a style belong, and their levels.
+    lists: HashMap<String, (u32, u32)>,
 }
 
 #[derive(Default)]
@@ -22,6 +24,8 @@ struct StyleFacts {
     id: String,
     based_on: Option<String>,
     level: Option<u8>,
+    list: Option<u32>,
+    list_level: u32,
 }
 
 impl HeadingStyles {
@@ -40,6 +44,8 @@ impl HeadingStyles {
                     }
                     "name" => current.level = current.level.or(tag.attr("val").and_then(|n| heading_by_name(&n))),
                     "basedOn" => current.based_on = tag.attr("val").map(Into::into),
+                    "numId" => current.list = tag.number("val"),
+                    "ilvl" => current.list_level = tag.number("val").unwrap_or(0),
                     "outlineLvl" => current.level = outline(tag.number("val")).or(current.level),
                     "rPr" | "tblPr" => return Onward::Skip,
                     _ => {}
@@ -53,7 +59,16 @@ impl HeadingStyles {
             Onward::Read
         });
         let levels = styles.keys().filter_map(|id| Some((id.clone(), level(&styles, id)?))).collect();
-        Self { levels }
+        let list = |id: &String| {
+            let own = chain(&styles, id).find_map(|style| Some((style.list?, style.list_level)))?;
+            Some((id.clone(), own))
+        };
+        Self { levels, lists: styles.keys().filter_map(list).collect() }
+    }
+
+    /// The list to which paragraphs of a style belong, and their level in it.
+    pub(super) fn list(&self, style: &str) -> Option<(u32, u32)> {
+        self.lists.get(style).copied()
     }
 
     /// The level of a style, if it is a heading.
@@ -63,15 +78,13 @@ impl HeadingStyles {
 }
 
 fn level(styles: &HashMap<String, StyleFacts>, id: &str) -> Option<u8> {
-    let mut id = id;
-    for _ in 0..MAX_CHAIN {
-        let style = styles.get(id)?;
-        if style.level.is_some() {
-            return style.level;
-        }
-        id = style.based_on.as_deref()?;
-    }
-    None
+    chain(styles, id).find_map(|style| style.level)
+}
+
+/// A style, and those that it is based on.
+fn chain<'s>(styles: &'s HashMap<String, StyleFacts>, id: &str) -> impl Iterator<Item = &'s StyleFacts> {
+    let based_on = |style: &&'s StyleFacts| styles.get(style.based_on.as_deref()?);
+    std::iter::successors(styles.get(id), based_on).take(MAX_CHAIN)
 }
 
 /// The level of a style that is a heading by its name.

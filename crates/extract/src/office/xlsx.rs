@@ -70,6 +70,9 @@ fn read_sheet(reading: &mut OfficeReading<'_, '_>, part: &str, workbook: &Workbo
     for comments in relations.parts("comments") {
         read_comments(reading, &comments);
     }
+    for threads in relations.parts("threadedComment") {
+        read_threads(reading, &threads);
+    }
     for drawing in relations.parts("drawing") {
         read_drawing(reading, &drawing);
     }
@@ -107,6 +110,21 @@ fn read_comments(reading: &mut OfficeReading<'_, '_>, part: &str) {
                     flow.line();
                 }
             }
+        }
+        Onward::Read
+    });
+}
+
+/// Reads conversations about cells, as newer versions have them.
+fn read_threads(reading: &mut OfficeReading<'_, '_>, part: &str) {
+    let Some(xml) = reading.package.xml(part) else { return };
+    let mut inside = false;
+    reading.walk(&xml, |node, flow| {
+        match node {
+            XmlNode::Open(tag) => inside = tag.name() == "text",
+            XmlNode::Text(text) if inside => flow.paragraph(text),
+            XmlNode::Text(_) => {}
+            XmlNode::Close(_) => inside = false,
         }
         Onward::Read
     });

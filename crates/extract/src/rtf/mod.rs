@@ -75,6 +75,13 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_behind_the_document_and_who_made_it_are_no_text() {
+        let doc =
+            read(b"{\\rtf1{\\info{\\comment StarWriter}{\\vern3200}}\\deftab709 text\\par}\0\xEF\xBF\xBD rubbish");
+        assert_eq!(doc.text, "text");
+    }
+
+    #[test]
     fn groups_without_end_and_numbers_without_sense_end() {
         read(&b"{".repeat(1_000_000));
         read(&[&b"{\\rtf1 "[..], &b"{".repeat(1_000_000), &b"x}".repeat(1_000_000)].concat());

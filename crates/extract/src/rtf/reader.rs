@@ -115,7 +115,13 @@ impl<'a> RtfReader<'a> {
             match token {
                 RtfToken::Byte(byte) => self.byte(byte, flow),
                 RtfToken::Open => self.open(flow),
-                RtfToken::Close => self.close(flow),
+                RtfToken::Close => {
+                    self.close(flow);
+                    // What follows the document is none of it.
+                    if self.outer.is_empty() && self.deeper == 0 {
+                        break;
+                    }
+                }
                 RtfToken::Word(name, number) => self.word(name, number, flow),
                 RtfToken::Symbol(symbol) => self.symbol(symbol, flow),
             }
@@ -332,11 +338,11 @@ impl<'a> RtfReader<'a> {
             "shpinst" | "shp" | "shpgrp" | "info" | "formfield" => return true,
             "colortbl" | "pict" | "nonshppict" | "objdata" | "sp" | "themedata" | "datastore" | "listtable"
             | "listoverridetable" | "rsidtbl" | "generator" | "xmlnstbl" | "mmathPr" | "latentstyles" | "keywords"
-            | "operator" | "company" | "manager" | "category" | "subject" | "printim" | "buptim" | "bkmkstart"
-            | "bkmkend" | "filetbl" | "revtbl" | "pntxta" | "pntxtb" | "pnseclvl" | "do" | "template" | "ftnsep"
-            | "ftnsepc" | "aftnsep" | "atnref" | "atrfstart" | "atrfend" | "atndate" | "listtext" | "pntext"
-            | "hlinkbase" | "userprops" | "wgrffmtfilter" | "blipuid" | "falt" | "panose" | "mhtmltag" | "htmltag"
-            | "docvar" | "xe" | "tc" => RtfPlace::Skipped,
+            | "comment" | "operator" | "company" | "manager" | "category" | "subject" | "printim" | "buptim"
+            | "bkmkstart" | "bkmkend" | "filetbl" | "revtbl" | "pntxta" | "pntxtb" | "pnseclvl" | "do" | "template"
+            | "ftnsep" | "ftnsepc" | "aftnsep" | "atnref" | "atrfstart" | "atrfend" | "atndate" | "listtext"
+            | "pntext" | "hlinkbase" | "userprops" | "wgrffmtfilter" | "blipuid" | "falt" | "panose" | "mhtmltag"
+            | "htmltag" | "docvar" | "xe" | "tc" => RtfPlace::Skipped,
             _ => return false,
         };
         self.group.place = place;

@@ -66,7 +66,7 @@ const FLAT_ROOTS: &[(&str, &str, &str)] = &[
 ];
 
 /// Whether a type is one of documents of an office suite.
-pub(super) fn is_office(mime: &str) -> bool {
+pub(crate) fn is_office(mime: &str) -> bool {
     mime == WORD
         || ["vnd.ms-", "vnd.openxmlformats-officedocument.", "vnd.oasis.opendocument.", "vnd.sun.xml."]
             .iter()
@@ -122,9 +122,14 @@ fn media_type(said: &[u8]) -> Option<String> {
 }
 
 fn compound(bytes: &[u8]) -> &'static str {
-    let streams = CompoundFile::open(bytes).map(|file| file.root_names()).unwrap_or_default();
-    let has = |name: &str| streams.iter().any(|s| s.eq_ignore_ascii_case(name));
-    match () {
+    let names = CompoundFile::open(bytes).map(|file| file.root_names()).unwrap_or_default();
+    compound_kind(&names).unwrap_or_else(|| by_scan(bytes))
+}
+
+/// The type of a compound file by the names in its root directory.
+pub(crate) fn compound_kind(names: &[String]) -> Option<&'static str> {
+    let has = |name: &str| names.iter().any(|s| s.eq_ignore_ascii_case(name));
+    Some(match () {
         () if has("EncryptedPackage") => PROTECTED,
         () if has("WordDocument") => WORD,
         () if has("Workbook") || has("Book") => EXCEL,
@@ -133,8 +138,8 @@ fn compound(bytes: &[u8]) -> &'static str {
         () if has("VisioDocument") => "application/vnd.visio",
         () if has("Quill") => "application/x-mspublisher",
         () if has("CONTENTS") && has("SPELLING") => "application/vnd.ms-works",
-        () => by_scan(bytes),
-    }
+        () => return None,
+    })
 }
 
 /// The type of a damaged compound file, by the names that are left in it.

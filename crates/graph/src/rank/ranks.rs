@@ -14,6 +14,7 @@ use crate::nodes::{NameList, NodeNumbers};
 use crate::read::{WebGraph, Which};
 use orb_page::{HostId, PageId};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The files for pages and for hosts.
 const FILES: [&str; 2] = ["ranks", "hosts.ranks"];
@@ -76,6 +77,12 @@ impl WebGraph {
     }
 }
 
+/// The top nodes of a ranking with their scores, best first.
+type TopNodes = Arc<[(u32, f64)]>;
+
+/// Nodes of a ranking that are kept in memory.
+const KEPT: usize = 1_000;
+
 /// The ranks of a graph's pages and hosts.
 pub struct Ranks {
     pages: RankedGraph,
@@ -87,6 +94,8 @@ struct RankedGraph {
     scores: RankFile,
     names: NameList,
     numbers: NodeNumbers,
+    /// The top nodes by each measure that was asked for: to find them takes a scan of all scores.
+    tops: Mutex<Vec<(By, TopNodes)>>,
 }
 
 impl RankedGraph {
@@ -98,15 +107,35 @@ impl RankedGraph {
         if scores.account().nodes != u64::from(numbers.nodes()) {
             return Err(GraphError::damaged(&path, "it belongs to another graph"));
         }
-        Ok(Some(Self { scores, names, numbers }))
+        Ok(Some(Self { scores, names, numbers, tops: Mutex::default() }))
     }
 
     fn of(&self, number: u64) -> Result<Option<Merit>> {
         self.numbers.node(number)?.map(|node| self.scores.merit(node)).transpose()
     }
 
+    /// The top nodes with their scores, best first. Those at the very top are looked for once.
+    fn top(&self, by: By, limit: usize, offset: usize) -> Result<Vec<(u32, f64)>> {
+        if limit.saturating_add(offset) > KEPT {
+            return self.scores.best(by, limit, offset);
+        }
+        let kept = || {
+            let tops = self.tops.lock().unwrap_or_else(PoisonError::into_inner);
+            tops.iter().find(|(other, _)| *other == by).map(|(_, top)| Arc::clone(top))
+        };
+        let top = match kept() {
+            Some(top) => top,
+            None => {
+                let top: TopNodes = self.scores.best(by, KEPT, 0)?.into();
+                self.tops.lock().unwrap_or_else(PoisonError::into_inner).push((by, Arc::clone(&top)));
+                top
+            }
+        };
+        Ok(top.iter().skip(offset).take(limit).copied().collect())
+    }
+
     fn best(&self, by: By, limit: usize, offset: usize) -> Result<Vec<Ranked>> {
-        let best = self.scores.best(by, limit, offset)?;
+        let best = self.top(by, limit, offset)?;
         best.into_iter()
             .filter_map(|(node, score)| {
                 let entry = || {

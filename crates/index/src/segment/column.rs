@@ -7,10 +7,10 @@
 //! Sorting in passes that stay within the cache is no faster, and takes twice the memory.
 
 use super::dictionary::Dictionary;
+use super::postings::FieldWriter;
 use std::io;
 use tantivy::DocId;
-use tantivy::postings::FieldSerializer;
-use tantivy::schema::Field;
+use tantivy::schema::{Field, IndexRecordOption};
 
 /// Not a term: the tokens on its two sides are not adjacent.
 const GAP: u32 = u32::MAX;
@@ -22,7 +22,7 @@ const STRIDE: u32 = 6;
 pub(super) struct TermColumn {
     pub(super) field: Field,
     /// Whether frequencies and positions are recorded, or only documents.
-    places: bool,
+    pub(super) record: IndexRecordOption,
     numbers: Vec<u32>,
     begins: Vec<u32>,
     /// Number of tokens without gaps, including those of earlier documents.
@@ -31,8 +31,8 @@ pub(super) struct TermColumn {
 }
 
 impl TermColumn {
-    pub(super) fn new(field: Field, places: bool) -> Self {
-        Self { field, places, numbers: Vec::new(), begins: Vec::new(), words: 0, before: 0 }
+    pub(super) fn new(field: Field, record: IndexRecordOption) -> Self {
+        Self { field, record, numbers: Vec::new(), begins: Vec::new(), words: 0, before: 0 }
     }
 
     /// Begins the next document.
@@ -78,11 +78,11 @@ impl TermColumn {
         dictionary: &Dictionary,
         order: &[u32],
         sorter: &mut Sorter,
-        out: &mut FieldSerializer<'_>,
+        out: &mut FieldWriter<'_>,
     ) -> io::Result<()> {
         sorter.sort(&self.numbers, order);
         let documents = self.documents();
-        let mut writer = TermWriter { dictionary, places: self.places, documents, row: PostingBuffer::default() };
+        let mut writer = TermWriter { dictionary, documents, row: PostingBuffer::default() };
         let mut begin = 0;
         for number in order {
             let end = sorter.ends[*number as usize] as usize;
@@ -171,13 +171,12 @@ struct PostingBuffer {
 /// Writes terms with their posting lists.
 struct TermWriter<'a> {
     dictionary: &'a Dictionary,
-    places: bool,
     documents: Documents,
     row: PostingBuffer,
 }
 
 impl TermWriter<'_> {
-    fn term(&mut self, number: u32, places: &[u32], out: &mut FieldSerializer<'_>) -> io::Result<()> {
+    fn term(&mut self, number: u32, places: &[u32], out: &mut FieldWriter<'_>) -> io::Result<()> {
         let row = &mut self.row;
         row.documents.clear();
         row.steps.clear();
@@ -194,15 +193,6 @@ impl TermWriter<'_> {
             row.steps.push(place - before);
             (last, before) = (doc, place);
         }
-        let word = self.dictionary.word(number);
-        let documents = u32::try_from(row.documents.len()).unwrap_or(u32::MAX);
-        out.new_term(word, if self.places { documents } else { 0 }, self.places)?;
-        let mut steps = row.steps.as_slice();
-        for (doc, count) in &row.documents {
-            let of_doc;
-            (of_doc, steps) = steps.split_at(*count as usize);
-            if self.places { out.write_doc(*doc, *count, of_doc) } else { out.write_doc(*doc, 0, &[]) }
-        }
-        out.close_term()
+        out.term(self.dictionary.word(number), &row.documents, &row.steps)
     }
 }

@@ -1,21 +1,25 @@
 //! How do tokens become a segment of the index?
 //!
 //! A [`Pile`] buffers documents up to its memory limit and is then written as one segment in the
-//! engine's format by the engine's serializers. Only the term dictionary ([`dictionary`]) and the
-//! inversion ([`column`]) are ours. The engine inverts token by token into a hash table of posting
+//! engine's format. The numbering of terms ([`dictionary`]), the inversion ([`column`]), the term
+//! dictionary ([`automaton`]) and short posting lists ([`postings`]) are ours, the rest is written
+//! by the engine's serializers. The engine inverts token by token into a hash table of posting
 //! lists, which takes two to three times as long on prose.
 
+mod automaton;
 mod column;
 mod dictionary;
+mod infos;
+mod postings;
 
 use crate::analyze::TokenizedText;
 use column::{Sorter, TermColumn};
 use dictionary::{Dictionary, first_of};
+use postings::{FieldOutline, PostingFiles};
 use tantivy::directory::TerminatingWrite as _;
 use tantivy::fastfield::FastFieldsWriter;
-use tantivy::fieldnorm::{FieldNormReaders, FieldNormsSerializer, FieldNormsWriter};
+use tantivy::fieldnorm::{FieldNormReader, FieldNormReaders, FieldNormsSerializer, FieldNormsWriter};
 use tantivy::index::SegmentComponent;
-use tantivy::postings::InvertedIndexSerializer;
 use tantivy::schema::document::{Document, ReferenceValue, ReferenceValueLeaf, Value};
 use tantivy::schema::{Field, FieldType, IndexRecordOption, Schema, TextFieldIndexing};
 use tantivy::store::StoreWriter;
@@ -86,9 +90,7 @@ impl Pile {
             match entry.field_type() {
                 FieldType::Str(options) => {
                     let record = options.get_indexing_options().map(TextFieldIndexing::index_option);
-                    columns.extend(
-                        record.map(|record| TermColumn::new(field, record == IndexRecordOption::WithFreqsAndPositions)),
-                    );
+                    columns.extend(record.map(|record| TermColumn::new(field, record)));
                 }
                 FieldType::U64(options) if options.is_indexed() => key = Some(field),
                 _ => {}
@@ -190,24 +192,36 @@ impl Pile {
         let lengths = FieldNormsSerializer::from_write(segment.open_write(SegmentComponent::FieldNorms)?)?;
         self.lengths.serialize(lengths, None)?;
         let lengths = FieldNormReaders::open(segment.open_read(SegmentComponent::FieldNorms)?)?;
-        let mut out = InvertedIndexSerializer::open(segment)?;
+        let mut out = PostingFiles::open(segment)?;
         if let Some(field) = self.key {
-            self.keys.sort_unstable();
-            let mut keys = out.new_field(field, self.keys.len() as u64, lengths.get_field(field)?)?;
-            for same in self.keys.chunk_by(|(a, _), (b, _)| a == b) {
-                keys.new_term_without_freq(&same[0].0.to_be_bytes())?;
-                same.iter().for_each(|(_, document)| keys.write_doc(*document, 0, &[]));
-                keys.close_term()?;
-            }
-            keys.close()?;
+            self.write_keys(&mut out, field, lengths.get_field(field)?)?;
         }
         let order = self.dictionary.sorted();
         for column in &mut self.columns {
-            let mut words = out.new_field(column.field, column.words, lengths.get_field(column.field)?)?;
+            let (field, words, record) = (column.field, column.words, column.record);
+            let mut words = out.field(FieldOutline { field, record, words, lengths: lengths.get_field(field)? })?;
             column.write(&self.dictionary, &order, &mut self.sorter, &mut words)?;
             words.close()?;
         }
         Ok(out.close()?)
+    }
+
+    fn write_keys(
+        &mut self,
+        out: &mut PostingFiles,
+        field: Field,
+        lengths: Option<FieldNormReader>,
+    ) -> tantivy::Result<()> {
+        self.keys.sort_unstable();
+        let (record, words) = (IndexRecordOption::Basic, self.keys.len() as u64);
+        let mut keys = out.field(FieldOutline { field, record, words, lengths })?;
+        let mut documents = Vec::new();
+        for same in self.keys.chunk_by(|(a, _), (b, _)| a == b) {
+            documents.clear();
+            documents.extend(same.iter().map(|(_, document)| (*document, 1)));
+            keys.term(&same[0].0.to_be_bytes(), &documents, &[])?;
+        }
+        Ok(keys.close()?)
     }
 
     /// Nothing is stored, but the engine expects an entry per document.

@@ -13,6 +13,7 @@ use axum::response::Response;
 use http::StatusCode;
 use http::header::HeaderName;
 use serde_json::Value;
+use std::sync::Arc;
 
 pub(crate) const ROUTES: &[RouteRow] =
     &[RouteRow::post("/mcp", Right::SignedIn, |request| Box::pin(hear(request)), "Tools for language models (MCP)")];
@@ -31,8 +32,10 @@ async fn hear(request: AdmittedRequest) -> Handled {
     let turn = async { if is_query { Some(request.state.queries.acquire().await) } else { None } };
     let _turn = turn.await.transpose().map_err(|e| ProblemDetails::failed(&e))?;
     let (identity, shelf) = (request.identity()?.clone(), request.state.desk.shelf());
+    let state = Arc::clone(&request.state);
     let reply = request.state.desk.work(move |home| {
-        let assistant = Assistant { home, shelf: &shelf, identity: Some(&identity) };
+        let (launcher, identity) = (&state.launcher, Some(&identity));
+        let assistant = Assistant { home, shelf: &shelf, launcher, identity, may_act: false };
         mcp::reply(&assistant, &message)
     });
     if let Some(reply) = reply.await? {

@@ -10,6 +10,7 @@ mod mcp;
 mod metrics;
 mod openapi;
 mod short;
+mod view;
 mod websub;
 
 use crate::routes::RouteRow;
@@ -24,5 +25,6 @@ pub(crate) const FAMILY: &[&[RouteRow]] = &[
     events::ROUTES,
     feed::ROUTES,
     short::ROUTES,
+    view::ROUTES,
     mcp::ROUTES,
 ];

@@ -65,6 +65,11 @@ impl Front {
     /// Whether the request may come near a route.
     fn check(&self, request: &Request) -> Result<(), ProblemDetails> {
         let named = request.uri().authority().map_or(text_of(request.headers(), &header::HOST), |a| a.as_str());
+        // The host for views has views, and no log-in, page or API.
+        if self.state.views.is(named) {
+            let is_view = request.uri().path().starts_with("/view/") && request.method() == Method::GET;
+            return if is_view { Ok(()) } else { Err(ProblemDetails::not_found("there is nothing at this address")) };
+        }
         if !self.state.hosts.allow(named) {
             let detail = "this server does not answer to that name; orb serve --host NAME allows it";
             return Err(ProblemDetails::new(StatusCode::MISDIRECTED_REQUEST, "host", "Not our name", detail));

@@ -14,7 +14,7 @@ mod known;
 mod origin;
 
 pub(crate) use front::{Front, front, refuse};
-pub(crate) use host::AllowedHosts;
+pub(crate) use host::{AllowedHosts, without_port};
 pub(crate) use identity::{IdentifiedBy, Identity};
 pub(crate) use known::KnownVisitors;
 

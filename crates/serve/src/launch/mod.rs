@@ -13,7 +13,7 @@ mod order;
 mod record;
 mod watch;
 
-pub(crate) use order::{acknowledge_run, start_run, stop_run};
+pub(crate) use order::{acknowledge_run, begun, start_run, stop_run};
 pub(crate) use record::{LaunchRecord, asked_by, last_words};
 pub(crate) use watch::LaunchState;
 
@@ -182,7 +182,7 @@ fn spawn(launch: &Launch, project: &ProjectDir, wish: &RunWish) -> std::io::Resu
 }
 
 /// Asks the run of this number to end with everything saved.
-fn stop(home: &Home, project: &ProjectDir, run: u32, by: &str) -> Result<(), ProblemDetails> {
+pub(crate) fn end_run(home: &Home, project: &ProjectDir, run: u32, by: &str) -> Result<(), ProblemDetails> {
     let ended = || ProblemDetails::conflict("ended", format!("run {run} of project {} does not run", project.name));
     let last = last_run(project)?.ok_or_else(ended)?;
     if last.id.0 != run || state_of(&last, ProjectLock::is_held(project)) != "running" {

@@ -1,15 +1,18 @@
 //! How does a request start, stop or acknowledge a run?
 
-use super::{LaunchState, RunWish, stop};
+use super::{LaunchState, Launched, RunWish, end_run};
 use crate::problem::ProblemDetails;
 use crate::request::AdmittedRequest;
 use orb_answers::AckRow;
 use orb_project::{Home, ProjectError, acknowledge};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long whoever asks waits for the run to begin, or to fail.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Between two looks of a thread that waits.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Starts a run of the request's project and waits a moment for it to begin. One that fails at once
 /// is refused with its own words.
@@ -19,11 +22,22 @@ pub(crate) async fn start_run(request: &AdmittedRequest, wish: RunWish) -> Resul
     let start = move |home: &Home| state.launcher.start(home, &project, &wish, &by);
     let mut launched = request.work(start).await?;
     let begun = launched.wait_for(|state| *state != LaunchState::Starting);
-    let state = match tokio::time::timeout(PATIENCE, begun).await {
-        Ok(Ok(state)) => state.clone(),
-        // It takes its time, or the thread that watches it has gone.
-        _ => LaunchState::Starting,
-    };
+    // If it takes its time, or the thread that watches it has gone, it is still starting.
+    let _ = tokio::time::timeout(PATIENCE, begun).await;
+    unless_failed(launched.borrow().clone())
+}
+
+/// The same for a thread that may wait: the state of a run once it has begun.
+pub(crate) fn begun(launched: &Launched) -> Result<LaunchState, ProblemDetails> {
+    let asked = Instant::now();
+    while *launched.borrow() == LaunchState::Starting && asked.elapsed() < PATIENCE {
+        std::thread::sleep(LOOK);
+    }
+    unless_failed(launched.borrow().clone())
+}
+
+/// A run that has failed is refused with its own words.
+fn unless_failed(state: LaunchState) -> Result<LaunchState, ProblemDetails> {
     match state {
         LaunchState::Ended(record) if record.has_failed() => {
             let told = record.told.unwrap_or_else(|| "it was killed".to_owned());
@@ -37,7 +51,7 @@ pub(crate) async fn start_run(request: &AdmittedRequest, wish: RunWish) -> Resul
 pub(crate) async fn stop_run(request: &AdmittedRequest) -> Result<u32, ProblemDetails> {
     let (project, by) = (request.project()?.clone(), request.user()?.name.clone());
     let run: u32 = request.number("n")?;
-    request.work(move |home| stop(home, &project, run, &by)).await?;
+    request.work(move |home| end_run(home, &project, run, &by)).await?;
     Ok(run)
 }
 

@@ -3,6 +3,7 @@
 use super::{Assistant, reply};
 use crate::desk::OpenShelf;
 use crate::error::ServeError;
+use crate::launch::{Launch, Launcher};
 use orb_project::Home;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Read as _, Write};
@@ -11,10 +12,17 @@ use std::path::Path;
 /// The longest message.
 const LONGEST: u64 = 1 << 20;
 
-/// Answers messages, one a line, until there are no more.
-pub fn converse(home: &Path, mut input: impl BufRead, mut output: impl Write) -> Result<(), ServeError> {
-    let (home, shelf) = (Home::open(home)?, OpenShelf::default());
-    let assistant = Assistant { home: &home, shelf: &shelf, identity: None };
+/// Answers messages, one a line, until there are no more. Runs are started and stopped only with
+/// `launch`.
+pub fn converse(
+    home: &Path,
+    launch: Option<Launch>,
+    mut input: impl BufRead,
+    mut output: impl Write,
+) -> Result<(), ServeError> {
+    let (home, shelf, may_act) = (Home::open(home)?, OpenShelf::default(), launch.is_some());
+    let launcher = Launcher::new(launch);
+    let assistant = Assistant { home: &home, shelf: &shelf, launcher: &launcher, identity: None, may_act };
     let mut line = Vec::new();
     loop {
         line.clear();

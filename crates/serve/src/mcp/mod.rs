@@ -2,9 +2,9 @@
 //!
 //! Tools and resources of the Model Context Protocol, over HTTP (`doors/mcp.rs`) and over standard
 //! input and output (`orb mcp`). The protocol is JSON-RPC; of it we need a handful of methods
-//! ([`protocol`]). Tools read, and only what was collected; one, `visit`, asks for visits of pages
-//! that are. Whoever asks has the rights of their token; on the command line, those of whoever may
-//! read the files.
+//! ([`protocol`]). Tools read, and only what was collected, except for a few that start, stop and
+//! acknowledge runs or ask for visits. Whoever asks has the rights of their token; on the command
+//! line they read what they may read as files, and act only if a flag says so.
 //!
 //! A model's memory is short: an answer has at most [`budget::USUAL`] bytes unless more was asked
 //! for, says so when it was cut, and how to go on. What it quotes was written by strangers: tools
@@ -21,6 +21,7 @@ pub(crate) use protocol::{VERSIONS, other_version, reply};
 
 use crate::desk::OpenShelf;
 use crate::gate::Identity;
+use crate::launch::Launcher;
 use crate::problem::ProblemDetails;
 use crate::routes::Right;
 use orb_answers::Collection;
@@ -32,13 +33,25 @@ pub(crate) struct Assistant<'a> {
     pub(crate) home: &'a Home,
     /// Collections that are kept open.
     pub(crate) shelf: &'a OpenShelf,
+    /// Who starts runs.
+    pub(crate) launcher: &'a Launcher,
     /// Who is asking; `None` on the command line, where the file system decides.
     pub(crate) identity: Option<&'a Identity>,
+    /// Whether somebody on the command line may act, too.
+    pub(crate) may_act: bool,
 }
 
 impl Assistant<'_> {
     fn may(&self, right: Right, project: &str) -> bool {
-        self.identity.is_none_or(|identity| identity.may(right, project))
+        match self.identity {
+            Some(identity) => identity.may(right, project),
+            None => self.may_act || right != Right::Run,
+        }
+    }
+
+    /// Who acts, as it is recorded.
+    fn who(&self) -> &str {
+        self.identity.map_or("mcp", |identity| &identity.user.name)
     }
 
     /// The project of this name, on which whoever asks has this right.
@@ -47,7 +60,11 @@ impl Assistant<'_> {
         let project = self.home.find(name).ok().filter(|project| self.may(Right::Read, &project.name));
         let project = project.ok_or_else(unknown)?;
         if !self.may(right, name) {
-            return Err(ProblemDetails::forbidden(format!("this takes a token with the scope {}", right.name())));
+            let lacks = match self.identity {
+                Some(_) => format!("this takes a token with the scope {}", right.name()),
+                None => "this takes orb mcp --act".to_owned(),
+            };
+            return Err(ProblemDetails::forbidden(lacks));
         }
         Ok(project)
     }

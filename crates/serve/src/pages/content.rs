@@ -6,15 +6,17 @@
 
 use crate::archived::{attachment, sent_as};
 use crate::problem::{Handled, ProblemDetails};
-use crate::request::{AdmittedRequest, json, typed};
+use crate::request::{AdmittedRequest, json, text_of, typed};
 use crate::routes::{Right, RouteRow};
 use crate::view::{Frame, minute};
+use crate::viewing::ViewTicket;
 use askama::Template;
-use http::header::{CONTENT_SECURITY_POLICY, HeaderValue};
+use http::header::{CONTENT_SECURITY_POLICY, HOST, HeaderValue};
 use orb_answers::{
     AnswerError, ArchivedVersion, ContentExtent, ContentForm, PageContent, PageRow, VisitRow, content, safe_view,
     visited,
 };
+use std::time::Instant;
 
 pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     "/p/{p}/pages/{id}/content",
@@ -26,12 +28,12 @@ pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
 
 /// Around the view: our own policy, and the frame.
 const AROUND: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
-     connect-src 'self'; form-action 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'";
+     connect-src 'self'; form-action 'self'; frame-src {view}; frame-ancestors 'none'; base-uri 'none'";
 
 /// Inside the frame nothing runs, nothing is loaded but pictures that are part of it, and the only
 /// way out is a link that somebody clicks on.
 const INSIDE: &str = "sandbox allow-top-navigation-by-user-activation; default-src 'none'; img-src data:; \
-     form-action 'none'; frame-ancestors 'self'; base-uri 'none'";
+     form-action 'none'; frame-ancestors {around}; base-uri 'none'";
 
 #[derive(Template)]
 #[template(path = "content.html")]
@@ -46,6 +48,8 @@ struct ContentPage<'a> {
     shape: &'static str,
     text: String,
     has_picture: bool,
+    /// Where the frame finds the view.
+    view: String,
 }
 
 async fn read(request: AdmittedRequest) -> Handled {
@@ -55,7 +59,10 @@ async fn read(request: AdmittedRequest) -> Handled {
     let extent = if fields.one("extent") == Some("whole") { ContentExtent::Whole } else { ContentExtent::Main };
     match fields.one("as") {
         None => around(&request, id, run).await,
-        Some("view") => view(&request, id, run).await,
+        Some("view") => match apart(&request, id, run)? {
+            Some((place, _)) => AdmittedRequest::redirect(&place),
+            None => shown_inert(&request, id, run, None).await,
+        },
         Some("picture") => picture(&request, id, run).await,
         // Whoever reads without an account reads what we make of a page, and not its bytes.
         Some("raw") if request.is_guest() => Err(ProblemDetails::unauthenticated()),
@@ -97,17 +104,33 @@ async fn text(
     if request.wants_json() { json(&found) } else { Ok(typed("text/plain; charset=utf-8", found.content)) }
 }
 
-async fn view(request: &AdmittedRequest, id: u64, run: Option<u32>) -> Handled {
+/// A page without anything that acts, in a frame of the server at `home`, or of this one.
+pub(crate) async fn shown_inert(request: &AdmittedRequest, id: u64, run: Option<u32>, home: Option<&str>) -> Handled {
     let name = request.project()?.name.clone();
+    let begin = home.map(|home| format!("//{home}")).unwrap_or_default();
     // What was never fetched has a record and no content.
     let address = move |page: &PageRow| {
         let content = if page.warc_file.is_some() { "/content" } else { "" };
-        format!("/p/{name}/pages/{}{content}", page.id)
+        format!("{begin}/p/{name}/pages/{}{content}", page.id)
     };
     let view = request.ask(move |collection| safe_view(collection, id, run, address)).await?;
     let mut response = typed("text/html; charset=utf-8", view.document);
-    response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(INSIDE));
+    let policy = INSIDE.replace("{around}", home.unwrap_or("'self'"));
+    let policy = HeaderValue::from_str(&policy).map_err(|e| ProblemDetails::failed(&e))?;
+    response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
     Ok(response)
+}
+
+/// Where the view of a page is on the host for views, with a ticket, and that host; `None` if there
+/// is none.
+fn apart(request: &AdmittedRequest, id: u64, run: Option<u32>) -> Result<Option<(String, String)>, ProblemDetails> {
+    let named = || text_of(&request.parts.headers, &HOST);
+    let home = request.parts.uri.authority().map_or_else(named, |authority| authority.as_str()).to_owned();
+    let Some(host) = request.state.views.beside(&home) else { return Ok(None) };
+    let (secret, project) = (orb_project::fresh_secret()?, request.project()?.name.clone());
+    let ticket = ViewTicket { project, page: id, run, home };
+    request.state.views.hand_out(secret.clone(), ticket, Instant::now());
+    Ok(Some((format!("//{host}/view/{secret}"), host)))
 }
 
 /// The picture that was taken when the page was rendered.
@@ -138,6 +161,8 @@ async fn around(request: &AdmittedRequest, id: u64, run: Option<u32>) -> Handled
     });
     let (shown, version, (shape, text, has_picture)) = found.await?;
     let seen = |visit: &&VisitRow| visit.run == version.run;
+    let here = || (format!("?run={}&as=view", version.run), "'self'".to_owned());
+    let (view, origin) = apart(request, id, Some(version.run))?.unwrap_or_else(here);
     let page = ContentPage {
         frame: request.frame(),
         p: &request.project()?.name,
@@ -154,8 +179,10 @@ async fn around(request: &AdmittedRequest, id: u64, run: Option<u32>) -> Handled
         shape,
         text,
         has_picture,
+        view,
     };
     let mut response = request.page(&page, &shown)?;
-    response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(AROUND));
+    let policy = HeaderValue::from_str(&AROUND.replace("{view}", &origin)).map_err(|e| ProblemDetails::failed(&e))?;
+    response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
     Ok(response)
 }

@@ -40,6 +40,24 @@ struct HomeRow {
     when: String,
     next: String,
     size: String,
+    trend: Vec<SparkBar>,
+    /// What one most likely wants to see of it, and where that is.
+    go_to: (&'static str, String),
+}
+
+/// The changes of one run.
+struct SparkBar {
+    x: usize,
+    y: String,
+    height: String,
+}
+
+/// What is known of a project beside its state.
+#[derive(Default)]
+struct HomeFigures {
+    size: u64,
+    unread: u64,
+    trend: Vec<u64>,
 }
 
 async fn show(request: AdmittedRequest) -> Handled {
@@ -49,15 +67,15 @@ async fn show(request: AdmittedRequest) -> Handled {
         let mut projects = home.list()?;
         projects.retain(|project| identity.may(Right::Read, &project.name));
         let all: Vec<ProjectStatus> = projects.iter().map(|project| board.status(project)).collect::<Result<_, _>>()?;
-        let sizes: Vec<u64> = projects.iter().map(|project| board.size(project)).collect::<Result<_, _>>()?;
-        let unread = |project: &ProjectDir| {
+        let figures = |project: &ProjectDir| {
             let seen = home.accounts().seen(identity.user.id, &project.name)?;
-            Ok::<_, AnswerError>(board.last_change(project)?.saturating_sub(seen))
+            let unread = board.last_change(project)?.saturating_sub(seen);
+            Ok::<_, AnswerError>(HomeFigures { size: board.size(project)?, unread, trend: board.trend(project)? })
         };
-        let unread: Vec<u64> = projects.iter().map(unread).collect::<Result<_, _>>()?;
-        Ok::<_, AnswerError>((all, sizes, unread, free_space(home.path())?))
+        let figures: Vec<HomeFigures> = projects.iter().map(figures).collect::<Result<_, _>>()?;
+        Ok::<_, AnswerError>((all, figures, free_space(home.path())?))
     };
-    let (all, sizes, unread, free) = request.work(known).await?;
+    let (all, figures, free) = request.work(known).await?;
     let user = request.user()?;
     let page = HomePage {
         frame: request.frame(),
@@ -65,19 +83,14 @@ async fn show(request: AdmittedRequest) -> Handled {
         is_admin: user.admin,
         can_make: user.admin && has_page("/new"),
         count: if all.len() == 1 { "1 collection".to_owned() } else { format!("{} collections", all.len()) },
-        size: bytes(sizes.iter().sum()),
+        size: bytes(figures.iter().map(|figures| figures.size).sum()),
         free: bytes(free),
-        rows: all
-            .iter()
-            .zip(&sizes)
-            .zip(&unread)
-            .map(|((project, size), unread)| row(project, *size, *unread))
-            .collect(),
+        rows: all.iter().zip(&figures).map(|(project, figures)| row(project, figures)).collect(),
     };
     request.page(&page, &all)
 }
 
-fn row(project: &ProjectStatus, size: u64, unread: u64) -> HomeRow {
+fn row(project: &ProjectStatus, figures: &HomeFigures) -> HomeRow {
     let flags = &project.counters.flags;
     let flags = [("NEW", flags.new), ("UPD", flags.updated), ("MIS", flags.missing), ("ERR", flags.error)];
     let state = project.state.clone().unwrap_or_else(|| "new".to_owned());
@@ -100,9 +113,32 @@ fn row(project: &ProjectStatus, size: u64, unread: u64) -> HomeRow {
         state,
         chip,
         flags: flags.into_iter().filter(|(_, n)| *n > 0).map(|(flag, n)| (flag, grouped(n))).collect(),
-        unread: (unread > 0).then(|| grouped(unread)),
+        unread: (figures.unread > 0).then(|| grouped(figures.unread)),
         when: project.finished_at.as_deref().or(project.started_at.as_deref()).map(minute).unwrap_or_default(),
         next: project.next_due.as_deref().map_or_else(|| "–".to_owned(), minute),
-        size: bytes(size),
+        size: bytes(figures.size),
+        trend: spark(&figures.trend),
+        go_to: go_to(project),
+    }
+}
+
+/// The changes of the last runs as bars.
+fn spark(trend: &[u64]) -> Vec<SparkBar> {
+    const HEIGHT: f64 = 24.0;
+    let most = trend.iter().copied().max().unwrap_or(0).max(1) as f64;
+    let bar = |(place, changes): (usize, &u64)| {
+        let height = (*changes as f64 / most * HEIGHT).max(1.0);
+        SparkBar { x: place * 10, y: format!("{:.1}", HEIGHT + 2.0 - height), height: format!("{height:.1}") }
+    };
+    trend.iter().enumerate().map(bar).collect()
+}
+
+/// A run that goes on is watched, one that has ended has a report, and a first one is started.
+fn go_to(project: &ProjectStatus) -> (&'static str, String) {
+    let name = &project.project;
+    match (project.run, project.state.as_deref()) {
+        (Some(run), Some("running")) => ("Watch", format!("/p/{name}/runs/{run}/live")),
+        (Some(run), _) => ("Report", format!("/p/{name}/runs/{run}")),
+        (None, _) => ("Start", format!("/p/{name}/run")),
     }
 }

@@ -12,7 +12,7 @@ use crate::view::{Frame, bytes, minute};
 use askama::Template;
 use orb_answers::{AnswerError, HostWeb, NewestRow, ProjectStatus, StatusBoard, grouped, host_web, newest};
 use orb_crawl::{SpeedAccount, why};
-use orb_page::RunId;
+use orb_page::{Moment, RunId};
 use orb_project::ProjectDir;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -72,6 +72,8 @@ struct LiveBody {
     hosts: String,
     errors: String,
     left: String,
+    /// Whether more is found than visited, so that nobody knows when it ends.
+    is_growing: bool,
     say: Vec<String>,
     pace: Option<PaceChart>,
     web: Option<WebChart>,
@@ -130,7 +132,8 @@ fn body(live: &LiveRun) -> LiveBody {
         line: now.map_or_else(|| bytes(counters.bytes), |now| format!("{}/s", bytes(whole(now.bytes_per_second)))),
         hosts: grouped(counters.hosts),
         errors: grouped(counters.errors),
-        left: speed.and_then(|speed| speed.eta_seconds).map_or_else(|| "–".to_owned(), time_left),
+        left: left(speed),
+        is_growing: speed.is_some_and(|speed| speed.eta_seconds.is_none() && speed.queued > 0),
         say: speed.map(say).unwrap_or_default(),
         pace: speed.and_then(|speed| chart(&speed.pace)),
         web: web_chart(&live.web, &status.project),
@@ -140,10 +143,22 @@ fn body(live: &LiveRun) -> LiveBody {
     }
 }
 
-/// What takes the time, most important first.
+/// How long it will take, at least if the queue still grows.
+fn left(speed: Option<&SpeedAccount>) -> String {
+    let unknown = || "–".to_owned();
+    let Some(speed) = speed else { return unknown() };
+    match (speed.eta_seconds, speed.now.pages_per_second) {
+        (Some(seconds), _) => format!("≈ {}", time_left(seconds)),
+        (None, rate) if rate > 0.0 => format!("≥ {}", time_left(speed.queued as f64 / rate)),
+        _ => unknown(),
+    }
+}
+
+/// What takes the time, most important first. Here settings are no flags.
 fn say(speed: &SpeedAccount) -> Vec<String> {
     let pause = speed.pause.iter().chain(&speed.schedule).cloned();
-    pause.chain(speed.advice.iter().take(2).map(|advice| advice.text.clone())).collect()
+    let plain = |text: &str| text.replace("; --delay ", "; a delay of ").replace(" --", " ");
+    pause.chain(speed.advice.iter().take(2).map(|advice| plain(&advice.text))).collect()
 }
 
 fn waiting(speed: &SpeedAccount) -> Vec<ShownHost> {
@@ -151,7 +166,7 @@ fn waiting(speed: &SpeedAccount) -> Vec<ShownHost> {
         host: host.host.clone(),
         queued: grouped(host.queued),
         why: host.why.clone(),
-        until: host.until.as_deref().map(minute).unwrap_or_default(),
+        until: host.until.as_deref().map(from_now).unwrap_or_default(),
     };
     speed.hosts.iter().map(row).collect()
 }
@@ -167,18 +182,25 @@ fn shown(project: &str, row: &NewestRow) -> ShownVisit {
     }
 }
 
+/// How long it is until a moment.
+fn from_now(at: &str) -> String {
+    let seconds = |at: Moment| at.0.saturating_sub(Moment::now().0).max(0) as f64 / 1e3;
+    Moment::parse(at).map_or_else(|| at.to_owned(), |at| time_left(seconds(at)))
+}
+
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a figure that is shown")]
 fn whole(figure: f64) -> u64 {
     figure as u64
 }
 
 /// Seconds in words, rounded to what matters.
-fn time_left(seconds: f64) -> String {
+pub(super) fn time_left(seconds: f64) -> String {
     match whole(seconds) {
-        seconds @ 0..60 => format!("≈ {seconds} s"),
-        seconds @ 60..3_600 => format!("≈ {} min", seconds / 60),
-        seconds @ 3_600..172_800 => format!("≈ {} h {:02}", seconds / 3_600, seconds % 3_600 / 60),
-        seconds => format!("≈ {} days", seconds / 86_400),
+        0 => "less than 1 s".to_owned(),
+        seconds @ 1..60 => format!("{seconds} s"),
+        seconds @ 60..3_600 => format!("{} min", seconds / 60),
+        seconds @ 3_600..172_800 => format!("{} h {:02}", seconds / 3_600, seconds % 3_600 / 60),
+        seconds => format!("{} days", seconds / 86_400),
     }
 }
 
@@ -216,6 +238,6 @@ mod tests {
 
     #[test]
     fn the_time_left_is_told_as_people_say_it() {
-        assert_eq!([5.9, 61.0, 7_800.0, 200_000.0].map(time_left), ["≈ 5 s", "≈ 1 min", "≈ 2 h 10", "≈ 2 days"]);
+        assert_eq!([5.9, 61.0, 7_800.0, 200_000.0].map(time_left), ["5 s", "1 min", "2 h 10", "2 days"]);
     }
 }

@@ -42,6 +42,8 @@ mod users;
 mod web;
 mod words;
 
+pub(crate) use content::shown_inert;
+
 use crate::routes::RouteRow;
 
 /// The routes of every screen.

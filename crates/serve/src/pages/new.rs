@@ -4,7 +4,7 @@
 //! Looking fetches a page, so it is sent, not got. Whoever is not an operator looks and crawls with
 //! the address guard closed: an address that turns out to be private is not visited.
 
-use super::settings::{fill, modes};
+use super::settings::{AreaChoice, fill, modes};
 use crate::launch::{LaunchKind, LaunchState, RunWish, start_run};
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, html};
@@ -15,7 +15,7 @@ use http::StatusCode;
 use orb_answers::{Wishes, clip, grouped, plan};
 use orb_crawl::{SiteSight, look_around};
 use orb_project::units::HumanDuration;
-use orb_project::{Home, ProjectError, Settings, Template as Start, create};
+use orb_project::{Home, ProjectError, Settings, StoreError, Template as Start, create};
 use orb_urls::{Address, Canonicaliser};
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ struct NewPage {
     name: String,
     wrong: Option<String>,
     found: Option<FoundSite>,
-    modes: Vec<(&'static str, bool)>,
+    modes: Vec<AreaChoice>,
     depth: String,
     max_pages: String,
     delay: String,
@@ -47,6 +47,8 @@ struct NewPage {
 
 /// What is at an address.
 struct FoundSite {
+    /// A name for its project that none has yet.
+    name: String,
     url: String,
     title: String,
     links: usize,
@@ -62,12 +64,12 @@ struct FoundSite {
 fn page(request: &AdmittedRequest, url: &str, found: Option<FoundSite>, wrong: Option<String>) -> Handled {
     let is_wrong = wrong.is_some();
     let address = Canonicaliser::default().parse_seed(url).ok();
-    let name = address.map(|address| name_of(&address)).unwrap_or_default();
+    let name = found.as_ref().map(|found| found.name.clone()).or(address.map(|address| name_of(&address)));
     let settings = Settings::default();
     let mut response = html(&NewPage {
         frame: request.frame(),
         url: url.to_owned(),
-        name,
+        name: name.unwrap_or_default(),
         wrong,
         found,
         modes: modes(settings.scope.mode),
@@ -86,6 +88,15 @@ fn name_of(address: &Address) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
     let name: String = address.host().chars().map(plain).collect();
     name.trim_start_matches(['-', '.']).chars().take(64).collect()
+}
+
+/// A name like this one that no project has.
+fn free_name(home: &Home, wanted: &str) -> Result<String, StoreError> {
+    let taken: Vec<String> = home.list()?.into_iter().map(|project| project.name).collect();
+    let begin: String = wanted.chars().take(60).collect();
+    let more = (2..).map(|n| format!("{begin}-{n}"));
+    let mut names = std::iter::once(wanted.to_owned()).chain(more);
+    Ok(names.find(|name| !taken.contains(name)).unwrap_or_default())
 }
 
 async fn form(request: AdmittedRequest) -> Handled {
@@ -129,11 +140,12 @@ fn looked(home: &Home, settings: &Settings) -> Result<FoundSite, ProblemDetails>
     let address = Canonicaliser::new(settings.urls).parse_seed(seed).map_err(ProblemDetails::malformed)?;
     let sight = look_around(settings, &address)?;
     let expected = plan(home.path(), &Wishes { pages: ESTIMATED, hosts: Some(1.0), ..Wishes::default() }, None)?;
-    Ok(found(sight, (expected.days.total * 24.0, expected.disk_total)))
+    let name = free_name(home, &name_of(&address))?;
+    Ok(found(sight, name, (expected.days.total * 24.0, expected.disk_total)))
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a figure that is shown")]
-fn found(sight: SiteSight, (hours, disk): (f64, f64)) -> FoundSite {
+fn found(sight: SiteSight, name: String, (hours, disk): (f64, f64)) -> FoundSite {
     let SiteSight { url, document, sitemaps, named } = sight;
     let base = Canonicaliser::default();
     let here = base.parse_seed(&url).ok();
@@ -144,6 +156,7 @@ fn found(sight: SiteSight, (hours, disk): (f64, f64)) -> FoundSite {
     let is_password =
         |form: &orb_page::Form| form.fields.iter().any(|field| field.kind == orb_page::FieldKind::Password);
     FoundSite {
+        name,
         title: clip(document.title.as_deref().unwrap_or_default(), 200),
         links: document.links.len(),
         near: document.links.iter().filter(|link| is_near(&link.target)).count(),

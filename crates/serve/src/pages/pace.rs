@@ -3,6 +3,8 @@
 //! As paths of an SVG, made here: pages a second as an area, the queue as a line, both as high as
 //! their own maximum.
 
+use super::live::time_left;
+use orb_answers::grouped;
 use orb_crawl::{PaceSample, PaceSeries};
 use std::fmt::Write as _;
 
@@ -23,6 +25,10 @@ pub(super) struct PaceChart {
     pub(super) queue: String,
     /// The highest rate.
     pub(super) highest: String,
+    /// The longest queue.
+    pub(super) longest: String,
+    /// How much time is shown.
+    pub(super) span: String,
 }
 
 /// The drawing of a series; `None` if there is too little to draw.
@@ -44,7 +50,9 @@ pub(super) fn chart(series: &PaceSeries) -> Option<PaceChart> {
     let line = path(&rates);
     let begin = rates.first()?.0;
     let area = format!("{line} L{WIDTH} {HEIGHT} L{begin:.1} {HEIGHT}Z");
-    Some(PaceChart { area, rate: line, queue: path(&queue), highest: format!("{highest:.1}") })
+    let longest = samples.iter().map(|sample| sample.queued).max().unwrap_or(0);
+    let (highest, longest, span) = (format!("{highest:.1}"), grouped(longest), time_left(last - first));
+    Some(PaceChart { area, rate: line, queue: path(&queue), highest, longest, span })
 }
 
 /// A line through points, scaled to its own maximum.

@@ -46,7 +46,7 @@ struct SettingsPage<'a> {
     version: &'a str,
     wrong: Option<String>,
     said: bool,
-    modes: Vec<(&'static str, bool)>,
+    modes: Vec<AreaChoice>,
     seeds: String,
     depth: String,
     max_pages: String,
@@ -56,8 +56,25 @@ struct SettingsPage<'a> {
 }
 
 /// The modes of a scope, with the chosen one marked.
-pub(super) fn modes(chosen: Mode) -> Vec<(&'static str, bool)> {
-    Mode::ALL.iter().map(|mode| (mode.name(), *mode == chosen)).collect()
+pub(super) fn modes(chosen: Mode) -> Vec<AreaChoice> {
+    let choice = |mode: &Mode| {
+        let about = match mode {
+            Mode::Prefix => "below the directory of each address",
+            Mode::Host => "all of their hosts",
+            Mode::Domain => "all of their domains, with subdomains",
+            Mode::Neighbours => "their hosts, and what these link to",
+            Mode::Any => "everywhere that links lead",
+        };
+        AreaChoice { name: mode.name(), about, is_chosen: *mode == chosen }
+    };
+    Mode::ALL.iter().map(choice).collect()
+}
+
+/// An area that a crawl may keep to.
+pub(super) struct AreaChoice {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    pub(super) is_chosen: bool,
 }
 
 /// A page with a text, and what is wrong with it.

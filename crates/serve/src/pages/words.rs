@@ -6,7 +6,7 @@ use crate::routes::{Right, RouteRow};
 use crate::steer::ListSteps;
 use crate::view::Frame;
 use askama::Template;
-use orb_answers::{Window, WordCount, WordPlace, WordRow, Words, words};
+use orb_answers::{TextField, Window, WordCount, WordPlace, WordRow, Words, grouped, words};
 
 pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     "/p/{p}/words/{w}",
@@ -27,9 +27,29 @@ struct WordsPage<'a> {
     word: &'a str,
     note: Option<&'a str>,
     begin: &'a [WordRow],
-    counts: &'a [WordCount],
+    counts: Vec<ShownCount>,
     places: &'a [WordPlace],
     steps: ListSteps,
+}
+
+/// How often the word is in one part of pages, in words.
+struct ShownCount {
+    times: String,
+    place: &'static str,
+    pages: String,
+}
+
+fn shown(count: &WordCount) -> ShownCount {
+    let counted = |n: u64, what: &str| if n == 1 { format!("1 {what}") } else { format!("{} {what}s", grouped(n)) };
+    let place = match count.field {
+        TextField::Title => "the title of",
+        TextField::Headings => "the headings of",
+        TextField::Body => "the text of",
+        TextField::Url => "the address of",
+        TextField::Anchor => "links to",
+        TextField::Around => "the menus and footers of",
+    };
+    ShownCount { times: counted(count.occurrences, "time"), place, pages: counted(count.documents, "page") }
 }
 
 async fn show(request: AdmittedRequest) -> Handled {
@@ -52,6 +72,7 @@ async fn show(request: AdmittedRequest) -> Handled {
     };
     let steps = request.around(offset, ROWS, has_more);
     let (frame, p, note) = (request.frame(), request.project()?.name.as_str(), note.as_deref());
+    let counts = counts.iter().map(shown).collect();
     let page = WordsPage { frame, p, word: &word, note, begin, counts, places, steps };
     if begin.is_empty() { request.page(&page, &places) } else { request.page(&page, &begin) }
 }

@@ -10,6 +10,7 @@ use super::schema;
 use crate::error::{Result, StoreError};
 use crate::home::ProjectDir;
 use crate::stamp::FileStamp;
+use crate::tally::RunCounters;
 use rusqlite::{Connection, OptionalExtension as _};
 use std::path::PathBuf;
 
@@ -53,6 +54,17 @@ impl RunReader {
         let sql = format!("SELECT {} FROM run_row ORDER BY id DESC LIMIT 1", RunRecord::COLUMNS);
         let read = || self.db.prepare_cached(&sql)?.query_row([], RunRecord::read).optional();
         read().map_err(|e| StoreError::sql("read the last run", &self.path, e))
+    }
+
+    /// The counters of the last runs but the first, to which everything is new; the latest first.
+    pub fn later_counters(&self, runs: u32) -> Result<Vec<RunCounters>> {
+        let read = || {
+            let mut sql =
+                self.db.prepare_cached("SELECT counters FROM run_row WHERE id > 1 ORDER BY id DESC LIMIT ?1")?;
+            let stored = sql.query_map([runs], |row| row.get::<_, String>(0))?;
+            stored.map(|counters| Ok(RunCounters::of(&counters?))).collect::<rusqlite::Result<Vec<_>>>()
+        };
+        read().map_err(|e| StoreError::sql("read the last runs", &self.path, e))
     }
 
     /// The number of the last change that was recorded; 0 if there is none.

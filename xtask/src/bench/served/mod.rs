@@ -5,6 +5,7 @@
 //! the first byte. The machine's other work is in them, so the throughput is also given per second
 //! of the server's own processor time.
 
+mod beside;
 mod client;
 mod home;
 
@@ -108,6 +109,7 @@ fn serve(wish: &BenchOptions, dir: &Path) -> Result<PartReport> {
         figures.push((format!("serve: {name}, p99 ms"), p99, FigureTarget::AtMost(*wanted)));
     }
     figures.extend(rush(&server, &cookie)?);
+    figures.extend(beside::beside(wish, (&server, &cookie), pages)?);
     figures.extend(viewers(wish, dir, (&server, &cookie))?);
     let mut rows = "\n| figure | |\n|---|---|\n".to_owned();
     for (what, figure, _) in figures.iter().filter(|figure| !figure.0.ends_with(" ms")) {
@@ -176,16 +178,20 @@ fn assets(line: &mut KeptLine) -> Result<f64> {
 fn asked(line: &mut KeptLine, path: &str, accept: &str, pages: u64) -> Result<[f64; 3]> {
     let mut times = Vec::with_capacity(ASKED);
     for n in 0..=ASKED as u64 {
-        // Pages of all parts of the collection, and none that is gone.
-        let page = (n * 7_919 * 100) % pages + 1;
-        let path = path.replace("{n}", &page.to_string()).replace("{small}", &(n % 1_000 + 1).to_string());
-        times.push(ok(line, &path, accept)?.first_byte.as_secs_f64() * 1e3);
+        times.push(ok(line, &filled(path, n, pages), accept)?.first_byte.as_secs_f64() * 1e3);
     }
     let first = times.remove(0);
     times.sort_by(f64::total_cmp);
     let at = |share: f64| times[((times.len() - 1) as f64 * share).round() as usize];
     println!("    {path}: {:.1} ms", at(0.5));
     Ok([first, at(0.5), at(0.99)])
+}
+
+/// A path with the number of another page each time: of all parts of the collection, and none that
+/// is gone.
+fn filled(path: &str, n: u64, pages: u64) -> String {
+    let page = (n * 7_919 * 100) % pages + 1;
+    path.replace("{n}", &page.to_string()).replace("{small}", &(n % 1_000 + 1).to_string())
 }
 
 /// Small requests as fast as they come: how many a second, and per second of processor time.
@@ -218,11 +224,15 @@ fn viewers(wish: &BenchOptions, dir: &Path, (server, cookie): (&BenchServer, &st
     let web = BenchWeb::start((1, 2_000), 2_000)?;
     let mut crawl = home::slow_crawl(wish, dir, &web)?;
     let watched = watch((server, cookie));
+    let delays = delays((server, cookie));
     // It is only there to be watched.
     let _ = crawl.kill();
     crawl.wait()?;
     let (share, memory, events) = watched?;
+    let [usual, longest] = delays?;
     Ok(vec![
+        ("serve: from a visit to its event, median s".into(), usual, FigureTarget::AtMost(1.5)),
+        ("serve: from a visit to its event, longest s".into(), longest, FigureTarget::AtMost(3.0)),
         (format!("serve: {} viewers, % of a core", VIEWERS.0), share * 100.0, FigureTarget::AtMost(5.0)),
         (format!("serve: {} viewers, MB", VIEWERS.0), memory, FigureTarget::AtMost(30.0)),
         ("serve: events a viewer and second".into(), events, FigureTarget::AtLeast(0.5)),
@@ -256,6 +266,37 @@ fn watch((server, cookie): (&BenchServer, &str)) -> Result<(f64, f64, f64)> {
     let share = (server.cpu()? - cpu) / seconds;
     let memory = server.resident()? - before;
     Ok((share, memory, f64::from(events) / VIEWERS.0 as f64 / seconds))
+}
+
+/// How long after a visit its change is told: the median and the most of some seconds.
+fn delays((server, cookie): (&BenchServer, &str)) -> Result<[f64; 2]> {
+    let mut line = server.connect(cookie)?;
+    line.listen("/api/v1/projects/live/events")?;
+    let (begun, mut is_change, mut delays) = (Instant::now(), false, Vec::new());
+    while begun.elapsed() < VIEWERS.1 {
+        let heard = line.hear()?;
+        match heard.trim_end().split_once(": ") {
+            Some(("event", kind)) => is_change = kind == "change",
+            Some(("data", data)) if is_change => {
+                let told: serde_json::Value = serde_json::from_str(data)?;
+                let changes = told["changes"].as_array().context("an event without changes")?;
+                delays.extend(changes.iter().filter_map(|change| since(change["at"].as_str()?)));
+            }
+            _ => {}
+        }
+    }
+    ensure!(!delays.is_empty(), "no change was told");
+    delays.sort_by(f64::total_cmp);
+    Ok([delays[delays.len() / 2], delays[delays.len() - 1]])
+}
+
+/// Seconds since a moment of the last day, written like 2026-11-15T06:30:00.125Z.
+fn since(at: &str) -> Option<f64> {
+    const DAY: f64 = 86_400.0;
+    let parts = at.split_once('T')?.1.trim_end_matches('Z').split(':').map(|part| part.parse::<f64>().ok());
+    let seconds = parts.collect::<Option<Vec<_>>>()?.into_iter().fold(0.0, |sum, part| sum * 60.0 + part);
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?.as_secs_f64();
+    Some((now - seconds).rem_euclid(DAY))
 }
 
 /// Waits until the slow crawl has a run.

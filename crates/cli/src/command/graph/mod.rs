@@ -9,7 +9,7 @@ mod stats;
 use super::tell;
 use crate::args::{Common, ProjectArgs};
 use crate::failure::CommandFailure;
-use clap::{Args, Subcommand};
+use clap::{Args, FromArgMatches as _, Subcommand};
 use orb_answers::{Collection, WebGraph};
 
 /// `orb graph`.
@@ -30,6 +30,16 @@ enum GraphCommand {
     Neighbours(neighbours::NeighbourArgs),
     /// Export it or a part of it for other tools, or as a drawing
     Export(export::GraphExportArgs),
+}
+
+/// Builds the graph of a project as `orb graph build` does without flags.
+pub(crate) fn build_plainly(common: &Common, project: &str) -> Result<(), CommandFailure> {
+    let command = build::BuildArgs::augment_args(clap::Command::new("build"));
+    let args = command
+        .try_get_matches_from(["build", project])
+        .and_then(|matches| build::BuildArgs::from_arg_matches(&matches))
+        .map_err(|e| CommandFailure::Usage(e.to_string()))?;
+    build::run(common, &args)
 }
 
 pub(crate) fn run(common: &Common, args: &GraphArgs) -> Result<(), CommandFailure> {

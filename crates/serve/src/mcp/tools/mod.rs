@@ -6,6 +6,7 @@
 mod changes;
 mod overview;
 mod pages;
+mod runs;
 mod structure;
 mod visit;
 
@@ -134,6 +135,33 @@ const TOOLS: &[ToolRow] = &[
         is_lasting: true,
         call: |assistant, given| visit::visit(assistant, &read(given)?),
     },
+    ToolRow {
+        name: "run",
+        title: "Start a run",
+        about: "Starts a crawl, or a track that looks for changes, of a project as its settings say. Returns when it has \
+                begun; the tool status says how it goes on. Needs the right to run the project.",
+        schema: arguments::<runs::RunArguments>,
+        is_lasting: true,
+        call: |assistant, given| runs::run(assistant, &read(given)?),
+    },
+    ToolRow {
+        name: "stop",
+        title: "Stop a run",
+        about: "Asks the run of a project to end with everything saved; the next run resumes it. Needs the right to run \
+                the project.",
+        schema: arguments::<runs::StopArguments>,
+        is_lasting: true,
+        call: |assistant, given| runs::stop(assistant, &read(given)?),
+    },
+    ToolRow {
+        name: "acknowledge",
+        title: "Acknowledge a run",
+        about: "Records that the changes of a run, and of all before it, were looked at. A project that waits for that \
+                goes on. Needs the right to run the project.",
+        schema: arguments::<runs::AckArguments>,
+        is_lasting: true,
+        call: |assistant, given| runs::acknowledge(assistant, &read(given)?),
+    },
 ];
 
 /// The tools, as the protocol lists them.
@@ -146,7 +174,7 @@ pub(super) fn list() -> Vec<Value> {
             "inputSchema": (tool.schema)(),
             "annotations": {
                 "title": tool.title, "readOnlyHint": !tool.is_lasting, "destructiveHint": false,
-                "idempotentHint": true, "openWorldHint": false,
+                "idempotentHint": tool.name != "run", "openWorldHint": false,
             },
         })
     };

@@ -1,8 +1,8 @@
 //! Which pages should be visited next?
 //!
-//! The one tool that leaves something behind, so it takes the right to run the project; and it
-//! takes pages of the collection alone, by number: a page that tells a model to call for some
-//! address elsewhere gets nowhere.
+//! It leaves something behind, so it takes the right to run the project; and it takes pages of the
+//! collection alone, by number: a page that tells a model to call for some address elsewhere gets
+//! nowhere.
 
 use super::super::Assistant;
 use super::{ToolAnswer, read_id, value};
