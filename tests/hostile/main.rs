@@ -9,6 +9,7 @@
 mod harness;
 
 mod bytes;
+mod content;
 mod hosts;
 mod pages;
 mod traps;
