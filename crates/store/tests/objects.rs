@@ -1,6 +1,5 @@
 //! Are the bytes of a shared project where its rows say?
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
-#![allow(dead_code, reason = "the helpers are those of all tests of shared projects")]
 
 mod cluster;
 

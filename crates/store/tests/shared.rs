@@ -145,7 +145,8 @@ fn a_server_that_was_away_buries_nobody_and_the_same_worker_goes_on() {
     let mut store = Store::start();
     store.project();
     store.plant(&[&site(0)]);
-    let lease = Duration::from_secs(3);
+    // Longer than a server takes to come up on a busy machine.
+    let lease = Duration::from_secs(10);
     let mut workers = [Worker::join(&store.address(), "a", lease), Worker::join(&store.address(), "b", lease)];
     workers.iter_mut().for_each(|worker| _ = worker.settle());
     let mut batch = workers[0].digest();

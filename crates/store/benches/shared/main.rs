@@ -7,7 +7,6 @@
 //! that are written and consumed with and without a snapshot held open, and leases on addresses.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench that cannot go on fails, and prints")]
-#![allow(dead_code, unreachable_pub, reason = "the tests' helpers are shared")]
 
 #[path = "../../tests/cluster/mod.rs"]
 mod cluster;

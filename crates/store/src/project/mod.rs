@@ -43,6 +43,7 @@ pub struct Project {
 }
 
 /// Who decides whether a batch has happened.
+#[expect(clippy::large_enum_variant, reason = "a project has one, and mostly the larger")]
 enum Truth {
     /// The catalogue of this project: what it has recorded has happened.
     Here(Catalogue),

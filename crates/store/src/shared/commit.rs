@@ -11,13 +11,13 @@ use super::facts::FactColumns;
 use super::rowing::BatchRows;
 use super::rows::CopyRows;
 use super::writer::{SharedWriter, point};
-use super::{letters, seeds};
+use super::{ShardId, letters, seeds};
 use crate::Batch;
 use crate::error::{Result, StoreError};
 use crate::sqlite::Catalogue;
 use bytes::Bytes;
 use futures_util::SinkExt as _;
-use orb_page::RunId;
+use orb_page::{RunId, SkipReason};
 use std::pin::pin;
 use tokio_postgres::types::ToSql;
 
@@ -30,6 +30,12 @@ enum Standing {
     Next,
     /// This batch has happened already.
     Done,
+}
+
+/// What the shards that are loaded are idle for from now on.
+struct NowIdle {
+    run: Option<RunId>,
+    held: Vec<i16>,
 }
 
 impl SharedWriter {
@@ -45,8 +51,8 @@ impl SharedWriter {
             (attempt.no, attempt.nonce, attempt.uncertain)
         };
         let letters = letters::rows(self.worker(), no, &batch.letters)?;
-        let idle = (self.idle != Some(batch.idle)).then_some(batch.idle);
-        let held: Vec<i16> = self.held().iter().map(|shard| shard.sql()).collect();
+        let held = self.held().iter().map(|shard| shard.sql()).collect();
+        let idle = (self.idle != Some(batch.idle)).then_some(NowIdle { run: batch.idle, held });
         let member = self.member.clone();
         if let Some(attempt) = &mut self.attempt {
             attempt.uncertain = true;
@@ -64,7 +70,7 @@ impl SharedWriter {
             letters::consume(line, &batch.read)?;
             let seeds: Vec<_> = batch.moved_seeds.iter().map(seed).collect();
             seeds::write(line, seeds.iter().map(|(seed, from)| (seed, from.as_deref())))?;
-            settle_shards(line, member.worker().0, (batch, idle.map(|idle| (idle, held))))?;
+            settle_shards(line, member.worker().0, &batch.gifts, idle)?;
             count(line, batch)?;
             let sql = "UPDATE worker SET batch = $2::bigint, nonce = $3, until = greatest(until, now() + lease_ms * interval '1 millisecond'),
                          ticket = greatest(0, ticket - $4), backend = pg_backend_pid()
@@ -95,7 +101,7 @@ impl SharedWriter {
 
 /// Every name that the batch's rows refer to.
 fn names_in(batch: &Batch) -> impl Iterator<Item = &str> {
-    let discovered = batch.discovered.iter().flat_map(|d| [Some(&*d.by), d.why.map(|why| why.name())]);
+    let discovered = batch.discovered.iter().flat_map(|d| [Some(&*d.by), d.why.map(SkipReason::name)]);
     let visits = batch.visits.iter().map(|v| Some(&*v.visit.by));
     let dropped = batch.dropped.iter().map(|d| Some(d.why.name()));
     let aliases = batch.aliases.iter().map(|a| Some(&*a.name));
@@ -126,19 +132,15 @@ fn stand(line: &mut SharedLine, worker: i64, (no, nonce): (u64, u64), uncertain:
 
 /// What is said of the worker's shards: those it gives away, and what those it has loaded are idle
 /// for. One that was taken and is not loaded yet may hold work that nobody has looked at.
-fn settle_shards(
-    line: &mut SharedLine,
-    worker: i64,
-    (batch, idle): (&Batch, Option<(Option<RunId>, Vec<i16>)>),
-) -> Result<()> {
-    if let Some((idle, held)) = idle {
+fn settle_shards(line: &mut SharedLine, worker: i64, gifts: &[ShardId], idle: Option<NowIdle>) -> Result<()> {
+    if let Some(NowIdle { run: idle, held }) = idle {
         let idle = idle.map(|run| run.0.cast_signed());
         let sql = "UPDATE shard SET idle = $2 WHERE worker = $1 AND id = ANY($3) AND idle IS DISTINCT FROM $2";
         let sql = line.prepared("mark shards", sql)?;
         line.wait("mark shards", line.client().execute(&sql, &[&worker, &idle, &held]))?;
     }
-    if !batch.gifts.is_empty() {
-        let gifts: Vec<i16> = batch.gifts.iter().map(|shard| shard.sql()).collect();
+    if !gifts.is_empty() {
+        let gifts: Vec<i16> = gifts.iter().map(|shard| shard.sql()).collect();
         let sql = "UPDATE shard SET worker = NULL, since = now() WHERE worker = $1 AND id = ANY($2)";
         line.wait("give shards away", line.client().execute(sql, &[&worker, &gifts]))?;
     }

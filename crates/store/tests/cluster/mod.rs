@@ -1,5 +1,8 @@
 //! How do the tests of shared projects get a server, and lines that break on purpose?
 
+#![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
+#![allow(clippy::unwrap_used, reason = "it is part of tests")]
+
 pub mod bucket;
 pub mod proxy;
 pub mod server;
