@@ -372,3 +372,101 @@ fn a_news_server_that_breaks_the_rules_is_left() {
         assert!(pages.values().all(|page| page.kind != "BINARY"), "{shown}: {pages:?}");
     }
 }
+
+/// Kinds of the pages below a server's root, by path, after a crawl of a server with a trick.
+fn after_trick(trick: Trick) -> (Home, NewsServer, BTreeMap<String, String>) {
+    let server = NewsServer::start(&[("misc.test", 2)], vec![trick]).unwrap();
+    let home = Home::new();
+    home.orb(&harness::orb::crawling(&[&server.url("/")[..], "--delay", "0", "--no-index", "--retries", "0"]));
+    let kinds = home.catalogue().pages().into_iter().map(|(url, page)| (url, page.kind));
+    let root = server.url("/");
+    let kinds = kinds.map(|(url, kind)| (url.strip_prefix(&root).unwrap_or(&url).to_owned(), kind)).collect();
+    (home, server, kinds)
+}
+
+#[test]
+fn what_a_news_server_breaks_off_is_no_article_and_no_group() {
+    let half = "224 overview\r\n1\tsubject\tfrom\tdate\t<1@x>\t\t9\t1\r\n".to_owned();
+    for trick in [
+        Trick::CutsOff("ARTICLE", "220 1 <x@y>\r\nSubject: half a".to_owned()),
+        Trick::CutsOff("ARTICLE", "220 1 <x@y>\r\nSubject: half\r\n\r\nof it\r\n".to_owned()),
+        Trick::CutsOff("OVER", half),
+        Trick::CutsOff("GROUP", "211 2 1".to_owned()),
+    ] {
+        let shown = format!("{trick:?}");
+        let (_, _, kinds) = after_trick(trick);
+        assert!(kinds.values().all(|kind| kind != "BINARY"), "{shown}: {kinds:?}");
+        assert_eq!(kinds[""], "LISTING", "{shown}: {kinds:?}");
+    }
+}
+
+#[test]
+fn what_a_news_server_counts_and_numbers_is_not_believed() {
+    let group = |said: &str| Trick::Says("GROUP", format!("{said}\r\n"));
+    for trick in [
+        group("211 99999999999999999999999 1 5 misc.test"),
+        group("211 4000000000 1 4000000000 misc.test"),
+        group("211 -1 -1 -1 misc.test"),
+        group("211"),
+        group("211 5 9 1 misc.test"),
+    ] {
+        let shown = format!("{trick:?}");
+        let (_, _, kinds) = after_trick(trick);
+        assert!(kinds.len() <= 2, "{shown}: {kinds:?}");
+    }
+    let lines = "7\tx\r\n-1\tx\r\n99999999999999999999999\tx\r\n../../etc\tx\r\n1/2\tx\r\n\tx\r\n1\ts\tf\td\t<1@x>\t\t99999999999\t1\r\n";
+    let (_, server, kinds) = after_trick(Trick::Says("OVER", format!("224 overview\r\n{lines}.\r\n")));
+    assert_eq!(kinds.get("misc.test/1").map(String::as_str), Some("BINARY"), "{kinds:?}");
+    assert_eq!(kinds.get("misc.test/7").map(String::as_str), Some("HTTP_ERROR"), "{kinds:?}");
+    assert_eq!(kinds.len(), 4, "{kinds:?}");
+    let asked: Vec<String> = server.take_log().into_iter().filter(|line| line.starts_with("ARTICLE")).collect();
+    assert_eq!(asked.len(), 2, "{asked:?}");
+}
+
+#[test]
+fn dots_are_taken_away_and_lines_may_end_as_they_like() {
+    let text = "220 1 <x@y>\r\nSubject: dots\r\n\r\n..\r\n...three\r\n.one\r\nbare\n..and\r\n.\r\n".to_owned();
+    let (home, server, kinds) = after_trick(Trick::Says("ARTICLE", text));
+    assert_eq!(kinds.get("misc.test/1").map(String::as_str), Some("BINARY"), "{kinds:?}");
+    let cat = home.orb(&["cat", PROJECT, &server.url("/misc.test/1")]);
+    let lines: Vec<&str> = cat.text().lines().collect();
+    assert_eq!(lines, ["Subject: dots", "", ".", "..three", "one", "bare", ".and"]);
+}
+
+#[test]
+fn an_ftp_server_that_breaks_off_or_floods_is_survived() {
+    let many = (0..30_000).map(|n| format!("type=file;size=1;modify=20200101000000; f{n}\r\n")).collect::<String>();
+    let long =
+        format!("type=file;size=1; {}\r\ntype=file;size=3;modify=20200101000000; a.txt\r\n", "x".repeat(1 << 20));
+    let huge = "type=file;size=99999999999999;modify=20200101000000; a.txt\r\n".to_owned();
+    let strange = "type=file;size=-5;modify=99999999999999; a.txt\r\ntype=file;size=;modify=; b\r\n\
+        type=cdir;modify=20200101000000; .\r\ntype=OS.unix=slink:/etc/passwd; link\r\n"
+        .to_owned();
+    for (trick, fetched) in [
+        (Trick::CutsOff("RETR", "150 here it comes\r\n".to_owned()), 0),
+        (Trick::CutsOff("MLSD", "150 here".to_owned()), 0),
+        (Trick::Says("RETR", "150 one\r\n226 two\r\n".to_owned()), 0),
+        (Trick::Lists(many), 0),
+        (Trick::Lists(long), 1),
+        // Known, and not asked for.
+        (Trick::Lists(huge), 1),
+        (Trick::Lists(strange), 1),
+    ] {
+        let shown = format!("{trick:?}").chars().take(60).collect::<String>();
+        let server = FtpServer::start(&[("/a.txt", THEN, "one")], vec![trick]).unwrap();
+        let home = Home::new();
+        let args = ["--delay", "0", "--no-index", "--retries", "0", "--timeout", "2s", "--depth", "1"];
+        let more = ["--max-pages", "40"];
+        home.orb(&harness::orb::crawling(&[&[&server.url("/")[..]], &args[..], &more[..]].concat()));
+        let pages = home.catalogue().pages();
+        let whole = pages.values().filter(|page| page.kind == "BINARY").count();
+        let told = || pages.iter().take(9).map(|(url, page)| (url.clone(), page.kind.clone())).collect::<Vec<_>>();
+        assert_eq!(whole, fetched, "{shown}: {:?}", told());
+        let is_asked = server.take_log().iter().any(|line| line == "RETR /a.txt");
+        assert_eq!(
+            is_asked,
+            !shown.contains("size=99999999999999") && pages.contains_key(&server.url("/a.txt")),
+            "{shown}"
+        );
+    }
+}

@@ -7,7 +7,7 @@
 
 mod harness;
 
-use harness::daemons::{self, NOBODY, proftpd, pyftpdlib, vsftpd};
+use harness::daemons::{self, NOBODY, SmallNews, proftpd, pyftpdlib, vsftpd};
 use harness::edits::{EditedTree, a_thousand_edits, expected, pick, told};
 use harness::judge;
 use harness::orb::{Finished, Home, PROJECT};
@@ -170,5 +170,44 @@ fn a_news_server_is_tracked_exactly() {
         let number = |n: &usize| (n.to_string(), Vec::new());
         let wanted = expected(&before.iter().map(number).collect(), &there.iter().map(number).collect());
         assert_eq!(told(&home, &root), wanted);
+    }
+}
+
+#[test]
+fn a_news_server_of_earlier_days_is_tracked_exactly() {
+    let home = Home::new();
+    let server = SmallNews::start(&home.beside("spool"), "misc.test");
+    let post = |numbers: &[usize]| {
+        let article = |n: &usize| {
+            format!(
+                "From: a@example.org\r\nSubject: Article {n}\r\nNewsgroups: misc.test\r\n\
+                 Message-ID: <{n}@example.org>\r\n\r\nArticle {n}.\r\n..\r\n...dots\r\n.\r\n"
+            )
+        };
+        server.post(&numbers.iter().map(article).collect::<String>());
+    };
+    let mut there: Vec<usize> = (10..110).collect();
+    post(&there);
+    let root = format!("nntp://127.0.0.1:{}/misc.test/", server.port);
+    home.crawl(&[&root[..], "--delay", "0", "--no-index"]);
+    assert_eq!(documents(&home), there.len());
+    let cat = home.orb(&["cat", PROJECT, &format!("{root}42")]);
+    assert!(cat.text().ends_with("\r\n\r\nArticle 42.\r\n.\r\n..dots\r\n"), "{cat}");
+    judge::warcio_check(&home.warcs());
+    let (mut dice, mut next) = (Dice(0x5e5e), 110);
+    for round in 0..6 {
+        let before = there.clone();
+        // At first nothing is added: the figures of the group stay what they were.
+        let more: Vec<usize> = (next..next + if round == 0 { 0 } else { pick(&mut dice, 9) }).collect();
+        next += more.len();
+        post(&more);
+        there.extend(more);
+        for _ in 0..=pick(&mut dice, 5) {
+            server.cancel("misc.test", there.remove(1 + pick(&mut dice, there.len() - 2)));
+        }
+        home.orb(&["track", PROJECT, "--json", "--progress", "none", "--no-index", "--delay", "0"]).expect(0);
+        let number = |n: &usize| (n.to_string(), Vec::new());
+        let wanted = expected(&before.iter().map(number).collect(), &there.iter().map(number).collect());
+        assert_eq!(told(&home, &root), wanted, "round {round}");
     }
 }

@@ -4,7 +4,9 @@
 
 use rustix::process::geteuid;
 use std::fs;
+use std::io::Write as _;
 use std::net::{TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -153,6 +155,58 @@ pub(crate) fn news(articles: &Path, tls: Option<(&str, &str, &str)>) -> Daemon {
         command.args(tls.into_iter().flat_map(|(how, certificate, key)| [how, certificate, key]));
         command
     })
+}
+
+/// `sn`, a small news server of earlier days: no CAPABILITIES, no OVER, counts that are estimates,
+/// numbers from 10 on.
+pub(crate) struct SmallNews {
+    spool: PathBuf,
+    pub(crate) port: u16,
+}
+
+impl SmallNews {
+    /// Serves one group of a spool, as long as the process lives: it speaks on its standard input
+    /// and output, so every connection begins one.
+    pub(crate) fn start(spool: &Path, group: &str) -> Self {
+        fs::create_dir_all(spool).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let news = Self { spool: spool.to_owned(), port: listener.local_addr().unwrap().port() };
+        news.run("snnewgroup", &[group], "");
+        let mut daemon = news.command("snntpd.bin");
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (input, output) = (stream.try_clone().unwrap(), stream);
+                let started = daemon.stdin(OwnedFd::from(input)).stdout(OwnedFd::from(output)).stderr(Stdio::null());
+                let mut child = started.spawn().unwrap();
+                std::thread::spawn(move || child.wait());
+            }
+        });
+        news
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let programs = super::root().join("target/unpacked/usr/sbin");
+        let mut command = Command::new(programs.join(program));
+        command.env("SNROOT", &self.spool);
+        command
+    }
+
+    fn run(&self, program: &str, args: &[&str], input: &str) {
+        let mut command = self.command(program);
+        let mut child = command.args(args).stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success(), "{program} {args:?}");
+    }
+
+    /// Posts articles, as they go over the wire.
+    pub(crate) fn post(&self, articles: &str) {
+        self.run("snsend", &[], articles);
+    }
+
+    /// Takes an article back.
+    pub(crate) fn cancel(&self, group: &str, number: usize) {
+        self.run("sncancel", &[&format!("{group}:{number}")], "");
+    }
 }
 
 /// sshd with SFTP alone, over the whole file system, for the user of the test and one key. `host_key`

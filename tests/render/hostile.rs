@@ -40,6 +40,24 @@ fn a_script_that_never_ends_is_ended_and_the_page_read() {
 }
 
 #[test]
+fn a_script_that_never_ends_while_the_page_loads_is_ended_too() {
+    let row = within_limits("<title>busy</title><p>text</p><script>while (true);</script><p>more</p>");
+    assert!(row[0] == "HTML" || row[0] == "BROWSER_ERROR", "{row:?}");
+    assert!(row[1].contains("render-busy") || row[1].contains("browser"), "{row:?}");
+    assert_eq!(row[2], "busy", "the page as it was fetched is read in any case: {row:?}");
+}
+
+#[test]
+fn windows_and_downloads_without_end_end() {
+    let row = within_limits(
+        "<title>a</title><p>text</p><script>let n = 0; setInterval(() => { n += 1; window.open('/window' + n); \
+         const link = document.createElement('a'); link.href = '/' + n + '.zip'; link.download = 'x'; \
+         document.body.append(link); link.click(); link.remove() }, 20)</script>",
+    );
+    assert_eq!((row[0].as_str(), row[2].as_str()), ("HTML", "a"), "{row:?}");
+}
+
+#[test]
 fn requests_without_end_are_cut_at_the_budget() {
     let page = "<title>a</title><script>let n = 0; const again = () => fetch('/x' + n++).then(again, again); for (let i = 0; i < 6; i++) again()</script>";
     let site = site(

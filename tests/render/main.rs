@@ -12,6 +12,7 @@ mod canary;
 mod hostile;
 mod manners;
 mod program;
+mod sorting;
 
 use harness::orb::{Finished, Home, crawling};
 use harness::script::{Heard, Script, absent, reply};

@@ -221,3 +221,28 @@ fn a_web_socket_is_refused_and_counted() {
     assert!(rows[0][1].contains("1 because they are WebSockets"), "{rows:?}");
     assert!(site.heard().iter().all(|heard| heard.target != "/socket"));
 }
+
+#[test]
+fn what_a_timer_brings_is_waited_for_and_an_interval_is_not() {
+    let page = "<title>a</title><p>text</p><script>\
+        setTimeout(() => fetch('/data').then((r) => r.text()).then((t) => { document.title = t }), 1400);\
+        clearTimeout(setTimeout(() => { document.title = 'never' }, 1900));\
+        setTimeout(() => { document.title = 'an hour later' }, 3600000)</script>";
+    let endless = "<title>b</title><p>text</p><script>setInterval(() => { window.n = (window.n ?? 0) + 1 }, 50);\
+        const again = () => setTimeout(again, 100); again()</script>";
+    let site = site(move |heard| match heard.target.as_str() {
+        "/" => html(page),
+        "/endless" => html(endless),
+        "/data" => text("late, but here"),
+        _ => absent(),
+    });
+    let home = Home::new();
+    let file = project(&home, &site, "always", "frontier.depth = 0");
+    let start = format!("http://site.test:{}", site.port());
+    let settings = std::fs::read_to_string(&file).unwrap();
+    let both = settings.replace(&format!("['{start}/']"), &format!("['{start}/', '{start}/endless']"));
+    std::fs::write(&file, both).unwrap();
+    home.crawl(&[file]);
+    let rows = home.catalogue().rows("SELECT title, coalesce(problem, '') FROM page WHERE status = 200 ORDER BY url");
+    assert_eq!(rows, [["late, but here", ""], ["b", ""]]);
+}

@@ -66,9 +66,12 @@ pub(crate) const FOR_TESTS: &[Package] = &[
 ];
 
 /// What the tests need and cannot be installed beside the others: Debian allows one FTP server at a
-/// time. It is unpacked into `target/unpacked`, each with a file by which its presence is known.
-const UNPACKED: &[(&str, &str)] =
-    &[("proftpd-core", "usr/sbin/proftpd"), ("proftpd-mod-crypto", "usr/lib/proftpd/mod_tls.so")];
+/// time, and a news server brings a mail server along. It is unpacked into `target/unpacked`, each with a file by which its presence is known.
+const UNPACKED: &[(&str, &str)] = &[
+    ("proftpd-core", "usr/sbin/proftpd"),
+    ("proftpd-mod-crypto", "usr/lib/proftpd/mod_tls.so"),
+    ("sn", "usr/sbin/snntpd.bin"),
+];
 
 /// What the bench needs in addition.
 pub(crate) const FOR_BENCH: &[Package] = &[

@@ -4,7 +4,8 @@
 //! parser but a walk over the tags that notes a few signs. A shell has scripts, hardly any text and
 //! hardly any links; or it has the empty element into which a framework mounts its page, or asks for
 //! JavaScript in a `<noscript>`, and little text. Frames and refreshes have their content elsewhere,
-//! where the crawl finds it without a browser.
+//! where the crawl finds it without a browser. Fields of forms and pictures count as text, and a
+//! script that counts visitors is none that could add something.
 
 use memchr::memchr;
 use memchr::memmem;
@@ -18,6 +19,32 @@ const TEXT_AROUND: usize = 600;
 
 /// Links from which a page leads on by itself.
 const LINKS: usize = 3;
+
+/// What a field of a form and what a picture says, in characters: both are there without scripts,
+/// and two fields are a page of their own, such as that of a login.
+const FIELD: usize = 100;
+const PICTURE: usize = 25;
+
+/// Parts of the addresses, and of the few lines, of scripts that count visitors and show nothing.
+const COUNTERS: [&[u8]; 14] = [
+    b"googletagmanager.com",
+    b"google-analytics.com",
+    b"cloudflareinsights.com",
+    b"plausible.io",
+    b"matomo",
+    b"piwik",
+    b"umami",
+    b"goatcounter",
+    b"clarity.ms",
+    b"hotjar.com",
+    b"statcounter.com",
+    b"gtag(",
+    b"_paq.push",
+    b"ga('send'",
+];
+
+/// A script that does more than count is longer than this.
+const COUNTER: usize = 2_000;
 
 /// Counting beyond this changes nothing.
 const ENOUGH: usize = 4 * TEXT_AROUND;
@@ -85,6 +112,9 @@ pub fn shell_signs(html: &[u8]) -> ShellSigns {
         if UNSEEN.contains(&name.as_str()) {
             let close = format!("</{name}");
             let until = find_ignoring_case(rest, close.as_bytes()).unwrap_or(rest.len());
+            if name == "script" {
+                signs.scripts |= is_program(tag) && !is_counter(tag, &rest[..until]);
+            }
             if name == "noscript" {
                 signs.asks |= find_ignoring_case(&rest[..until], b"javascript").is_some();
             }
@@ -98,14 +128,17 @@ pub fn shell_signs(html: &[u8]) -> ShellSigns {
 impl ShellSigns {
     fn see_text(&mut self, text: &[u8]) {
         if self.text < ENOUGH {
-            // A character of several bytes counts once.
-            self.text += text.iter().filter(|byte| !byte.is_ascii_whitespace() && (**byte & 0xc0) != 0x80).count();
+            self.text += text.iter().map(|byte| weight(*byte)).sum::<usize>();
         }
     }
 
     fn see_tag(&mut self, name: &str, tag: &[u8], behind: &[u8]) {
         match name {
-            "script" => self.scripts |= is_program(tag),
+            "img" | "video" | "audio" | "object" | "embed" => self.text += PICTURE,
+            "input" if !attribute(tag, b"type").is_some_and(|kind| kind.eq_ignore_ascii_case(b"hidden")) => {
+                self.text += FIELD;
+            }
+            "select" | "textarea" => self.text += FIELD,
             "a" | "area" => self.links += usize::from(leads_on(tag)),
             "frame" | "frameset" => self.elsewhere = true,
             "meta" if find_ignoring_case(tag, b"refresh").is_some() => self.elsewhere = true,
@@ -118,6 +151,23 @@ impl ShellSigns {
             self.mount |= inside.starts_with(b"</") || inside.starts_with(b"<!--");
         }
     }
+}
+
+/// How many characters a byte of text stands for. One of several bytes counts once, and one of a
+/// script that writes syllables or words by single characters twice.
+const fn weight(byte: u8) -> usize {
+    match byte {
+        b' ' | b'\t' | b'\n' | b'\r' | 0x0c | 0x80..=0xbf => 0,
+        // The first bytes of U+3000 to U+DFFF in UTF-8: kana, Han, Hangul.
+        0xe3..=0xed => 2,
+        _ => 1,
+    }
+}
+
+/// Whether a script counts visitors and shows nothing.
+fn is_counter(tag: &[u8], program: &[u8]) -> bool {
+    let said = attribute(tag, b"src").unwrap_or(program);
+    said.len() < COUNTER && COUNTERS.iter().any(|known| find_ignoring_case(said, known).is_some())
 }
 
 /// Whether a `<script>` is one that runs.
@@ -215,6 +265,8 @@ mod tests {
             "<body><app-root></app-root><script src=main.js></script>",
             "<div id=app> </div><noscript>We're sorry but this doesn't work without JavaScript enabled.</noscript><script src=x></script>",
             "<BODY><SCRIPT SRC=a.js></SCRIPT><p>Loading…</p>",
+            "<img src=logo.png><img src=wheel.gif><input type=hidden name=token><script src=a.js></script>",
+            "<script src='https://plausible.io/js/script.js'></script><main></main><script>start()</script>",
             "<header><a href=/>a</a><a href=/b>b</a><a href=/c>c</a><a href=/d>d</a></header><main id='__next'></main><script>x()</script>",
         ] {
             assert!(is_shell(html), "{html}: {:?}", shell_signs(html.as_bytes()));
@@ -233,6 +285,12 @@ mod tests {
             "<p>short, but without a script</p><script type='application/ld+json'>{}</script>".to_owned(),
             "<a href=a>1</a><a href=b>2</a><a href=c>3</a><script src=a.js></script>".to_owned(),
             "<frameset><frame src=a></frameset><script></script>".to_owned(),
+            "<form>Name <input name=a> Password <input type=password><input type=submit></form><script src=a.js></script>"
+                .to_owned(),
+            "<h1>Thank you</h1><script async src='https://www.googletagmanager.com/gtag/js?id=G-1'></script>\
+             <script>function gtag() {} gtag('js', new Date())</script>"
+                .to_owned(),
+            format!("<p>{}</p><script src=a.js></script>", "天地玄黃，宇宙洪荒。日月盈昃，辰宿列張。".repeat(6)),
             "<meta http-equiv=Refresh content='0; url=/b'><script></script>".to_owned(),
         ] {
             assert!(!is_shell(&html), "{html}: {:?}", shell_signs(html.as_bytes()));

@@ -74,11 +74,11 @@ impl EntryStamp {
     }
 }
 
-/// What a directory says of a name.
+/// What a directory says of a name, whatever its entries are stamped with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Entry {
+pub(crate) enum Entry<S = EntryStamp> {
     /// It is there; `None` without size or time.
-    Listed(Option<EntryStamp>),
+    Listed(Option<S>),
     /// It is not there, or its directory is not.
     Lacking,
     /// The directory is as it was before, and so is what it had then.
@@ -88,24 +88,24 @@ pub(crate) enum Entry {
 }
 
 /// The listings of a run.
-#[derive(Debug, Default)]
-pub(crate) struct Listed {
-    table: Mutex<ListedTable>,
+#[derive(Debug)]
+pub(crate) struct Listed<S = EntryStamp> {
+    table: Mutex<ListedTable<S>>,
     settled: Notify,
 }
 
-#[derive(Debug, Default)]
-struct ListedTable {
-    directories: HashMap<UrlKey, Directory>,
+#[derive(Debug)]
+struct ListedTable<S> {
+    directories: HashMap<UrlKey, Directory<S>>,
     entries: usize,
 }
 
 #[derive(Debug)]
-enum Directory {
+enum Directory<S> {
     /// Being listed.
     Pending,
     /// Its entries by name, sorted.
-    Known(Box<[(UrlKey, Option<EntryStamp>)]>),
+    Known(Box<[(UrlKey, Option<S>)]>),
     /// It has what it had before.
     AsBefore,
     /// It is not there.
@@ -116,22 +116,29 @@ enum Directory {
 
 /// A listing under way. What is not reported is forgotten, so that others may try.
 #[derive(Debug)]
-pub(crate) struct Listen<'a> {
-    listed: &'a Listed,
+pub(crate) struct Listen<'a, S: Copy = EntryStamp> {
+    listed: &'a Listed<S>,
     directory: UrlKey,
     done: bool,
 }
 
-impl Listed {
+impl<S> Default for Listed<S> {
+    fn default() -> Self {
+        let table = ListedTable { directories: HashMap::new(), entries: 0 };
+        Self { table: Mutex::new(table), settled: Notify::new() }
+    }
+}
+
+impl<S: Copy> Listed<S> {
     /// Announces that a directory is being listed, again if it was before.
-    pub(crate) fn begin(&self, directory: &str) -> Listen<'_> {
+    pub(crate) fn begin(&self, directory: &str) -> Listen<'_, S> {
         let key = UrlKey::of(directory);
         self.lock().insert(key, Directory::Pending);
         Listen { listed: self, directory: key, done: false }
     }
 
     /// The same for a directory of which nothing is known yet, and if nobody else lists it.
-    pub(crate) fn begin_first(&self, directory: &str) -> Option<Listen<'_>> {
+    pub(crate) fn begin_first(&self, directory: &str) -> Option<Listen<'_, S>> {
         let key = UrlKey::of(directory);
         let mut table = self.lock();
         if table.directories.contains_key(&key) {
@@ -144,7 +151,7 @@ impl Listed {
 
     /// What the directory of a URL says of it. Where nothing is known yet, the directory's own page
     /// may have been leased at the same moment: it goes first.
-    pub(crate) async fn look_patiently(&self, url: &str) -> Entry {
+    pub(crate) async fn look_patiently(&self, url: &str) -> Entry<S> {
         if self.is_unknown(url) {
             tokio::time::sleep(GRACE).await;
         }
@@ -156,7 +163,7 @@ impl Listed {
     }
 
     /// What the directory of a URL says of it, as soon as it is listed if it is being listed.
-    pub(crate) async fn look(&self, url: &str) -> Entry {
+    pub(crate) async fn look(&self, url: &str) -> Entry<S> {
         loop {
             let settled = self.settled.notified();
             if let Some(entry) = self.look_now(url) {
@@ -167,7 +174,7 @@ impl Listed {
     }
 
     /// The same without waiting; `None` while the directory is being listed.
-    fn look_now(&self, url: &str) -> Option<Entry> {
+    fn look_now(&self, url: &str) -> Option<Entry<S>> {
         let Some((directory, name)) = split(url) else { return Some(Entry::Unlisted) };
         let table = self.lock();
         match table.directories.get(&UrlKey::of(directory)) {
@@ -192,14 +199,14 @@ impl Listed {
         self.lock().entries < MOST_ENTRIES
     }
 
-    fn lock(&self) -> MutexGuard<'_, ListedTable> {
+    fn lock(&self) -> MutexGuard<'_, ListedTable<S>> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl ListedTable {
-    fn insert(&mut self, key: UrlKey, directory: Directory) {
-        let weight = |directory: &Directory| match directory {
+impl<S> ListedTable<S> {
+    fn insert(&mut self, key: UrlKey, directory: Directory<S>) {
+        let weight = |directory: &Directory<S>| match directory {
             Directory::Known(entries) => entries.len() + 1,
             _ => 1,
         };
@@ -221,9 +228,9 @@ impl ListedTable {
     }
 }
 
-impl Listen<'_> {
+impl<S: Copy> Listen<'_, S> {
     /// The directory has these entries, by their references.
-    pub(crate) fn known<'e>(self, entries: impl Iterator<Item = (&'e str, Option<EntryStamp>)>) {
+    pub(crate) fn known<'e>(self, entries: impl Iterator<Item = (&'e str, Option<S>)>) {
         let mut entries: Vec<_> = entries.map(|(name, stamp)| (UrlKey::of(name), stamp)).collect();
         entries.sort_unstable_by_key(|(name, _)| *name);
         self.report(Directory::Known(entries.into()));
@@ -244,14 +251,14 @@ impl Listen<'_> {
         self.report(Directory::Failed);
     }
 
-    fn report(mut self, directory: Directory) {
+    fn report(mut self, directory: Directory<S>) {
         self.listed.lock().insert(self.directory, directory);
         self.done = true;
         self.listed.settled.notify_waiters();
     }
 }
 
-impl Drop for Listen<'_> {
+impl<S: Copy> Drop for Listen<'_, S> {
     fn drop(&mut self) {
         if !self.done {
             self.listed.lock().remove(self.directory);
@@ -316,7 +323,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_asks_for_an_entry_waits_for_its_directory() {
-        let listed = Arc::new(Listed::default());
+        let listed: Arc<Listed> = Arc::default();
         assert_eq!(listed.look("x://h/d/a").await, Entry::Unlisted);
         let listing = listed.begin("x://h/d/");
         let waiting = {
@@ -341,7 +348,7 @@ mod tests {
 
     #[test]
     fn no_more_is_remembered_than_there_is_room_for() {
-        let listed = Listed::default();
+        let listed: Listed = Listed::default();
         let many: Vec<String> = (0..MOST_ENTRIES - 10).map(|n| n.to_string()).collect();
         listed.begin("x://h/d/").known(many.iter().map(|name| (name.as_str(), None)));
         assert!(listed.has_room());

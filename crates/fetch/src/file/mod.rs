@@ -5,10 +5,15 @@
 //! name, and no name may be a symbolic link (`O_NOFOLLOW`), so nothing leads out, not even what is
 //! exchanged while we look. Only files and directories are opened: no pipes, no devices, no
 //! sockets. There is no machine to be polite to, and the line is not used.
+//!
+//! What a directory lists in this run decides which of its files are opened at all ([`Listed`]):
+//! one that has the stamp of the version we have is that version. A visit on a thread that may wait
+//! for the disk costs ten times as much as looking it up.
 
 mod walk;
 
 use crate::intake::Received;
+use crate::listed::{Entry, Listed};
 use crate::names::{answer, bare, decoded, hopeless, listing, mime_of, outcome};
 use crate::{BoxFuture, Fetch, FetchConfig, FetchError, Watch};
 use orb_page::{Body, Failure, FailureKind, Lease, Listing, Moment, Outcome, Response, Timings, Truncation, Version};
@@ -19,36 +24,79 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
-use walk::{FileRoots, Found, Looked};
+use walk::{FileRoots, Found, InodeStamp, Looked};
 
 /// The name of the protocol in what is recorded.
 const FILE: &str = "file";
-/// Time stamps of files are as exact as the kernel's clock tick.
-const TICK: i64 = 10;
 
 /// Fetches files of this machine.
 pub(crate) struct FileFetcher {
     config: Arc<FetchConfig>,
     roots: Arc<FileRoots>,
+    listed: Listed<InodeStamp>,
 }
 
 impl FileFetcher {
     pub(crate) fn new(config: Arc<FetchConfig>) -> Result<Self, FetchError> {
         let roots = Arc::new(FileRoots::new(&config.file_roots));
-        Ok(Self { config, roots })
+        Ok(Self { config, roots, listed: Listed::default() })
     }
 
     async fn errand(&self, lease: &Lease, watch: &dyn Watch) -> Outcome {
         let (at, begun) = (Moment::now(), Instant::now());
-        let asked = match FileErrand::new(self, lease) {
-            Ok(errand) => tokio::task::spawn_blocking(move || errand.run()).await,
-            Err(failure) => Ok(Err(failure)),
+        let result = match FileErrand::new(self, lease) {
+            Ok(errand) => self.page(lease, errand).await,
+            Err(failure) => Err(failure),
         };
-        let result = asked.unwrap_or_else(|error| Err(Failure::new(FailureKind::Local, error.to_string())));
         if let Ok(response) = &result {
             watch.received(usize::try_from(response.wire.len()).unwrap_or(usize::MAX));
         }
         outcome(at, Timings { body: begun.elapsed(), ..Timings::default() }, result)
+    }
+
+    async fn page(&self, lease: &Lease, errand: FileErrand) -> Result<Response, Failure> {
+        // Whoever asks for an entry waits for it from here on.
+        let pending = errand.url.ends_with('/').then(|| self.listed.begin(&lease.url));
+        if let Some(tag) = self.recalled(lease, &errand).await {
+            let mut response = bare(304, FILE)?;
+            response.headers.push(b"ETag", tag.as_bytes());
+            return Ok(response);
+        }
+        let asked = tokio::task::spawn_blocking(move || errand.run()).await;
+        let FileAnswer { response, listing, stamps } =
+            asked.unwrap_or_else(|error| Err(Failure::new(FailureKind::Local, error.to_string())))?;
+        if let Some(pending) = pending {
+            match &listing {
+                Some(Listing { entries }) => {
+                    pending.known(entries.iter().map(|entry| entry.reference.as_str()).zip(stamps));
+                }
+                None => pending.failed(),
+            }
+        }
+        Ok(response)
+    }
+
+    /// The tag of a file that its directory lists as it was: nothing is opened.
+    async fn recalled(&self, lease: &Lease, errand: &FileErrand) -> Option<String> {
+        let (tag, at) = errand.known.as_ref().filter(|_| !errand.url.ends_with('/'))?;
+        // A directory that was listed in a part of the run that was interrupted is not waited for.
+        match self.listed.look(&lease.url).await {
+            Entry::Listed(Some(stamp)) if stamp.is_of(tag, *at) => Some(tag.clone()),
+            _ => None,
+        }
+    }
+}
+
+/// What a path leads to, and what it lists if it is a directory.
+struct FileAnswer {
+    response: Response,
+    listing: Option<Listing>,
+    stamps: Vec<Option<InodeStamp>>,
+}
+
+impl From<Response> for FileAnswer {
+    fn from(response: Response) -> Self {
+        Self { response, listing: None, stamps: Vec::new() }
     }
 }
 
@@ -73,25 +121,29 @@ impl FileErrand {
         Ok(Self { config, roots, path, url: address.into_string(), known })
     }
 
-    fn run(self) -> Result<Response, Failure> {
-        match self.roots.look(&self.path) {
-            Ok(Looked::Directory(entries)) if self.url.ends_with('/') => listing(&Listing { entries }, FILE),
+    fn run(self) -> Result<FileAnswer, Failure> {
+        let response = match self.roots.look(&self.path) {
+            Ok(Looked::Directory(found)) if self.url.ends_with('/') => {
+                let (entries, stamps) = found.into_iter().unzip();
+                let found = Listing { entries };
+                return Ok(FileAnswer { response: listing(&found, FILE)?, listing: Some(found), stamps });
+            }
             Ok(Looked::Directory(_)) => {
                 let mut response = bare(301, FILE)?;
                 response.headers.push(b"Location", format!("{}/", self.url).as_bytes());
-                Ok(response)
+                response
             }
-            Ok(Looked::File(found)) if !self.url.ends_with('/') => self.file(found),
-            Ok(Looked::File(_) | Looked::Missing) => bare(404, FILE),
-            Ok(Looked::Forbidden(why)) => Err(hopeless(why)),
-            Err(error) => Err(unreadable(&error)),
-        }
+            Ok(Looked::File(found)) if !self.url.ends_with('/') => self.file(found)?,
+            Ok(Looked::File(_) | Looked::Missing) => bare(404, FILE)?,
+            Ok(Looked::Forbidden(why)) => return Err(hopeless(why)),
+            Err(error) => return Err(unreadable(&error)),
+        };
+        Ok(response.into())
     }
 
     fn file(self, found: Found) -> Result<Response, Failure> {
-        let tag = found.tag();
-        let settled = |at: Moment| found.changed().0.saturating_add(TICK) <= at.0;
-        let is_known = self.known.as_ref().is_some_and(|(known, at)| *known == tag && settled(*at));
+        let stamp = found.stamp;
+        let is_known = self.known.as_ref().is_some_and(|(known, at)| stamp.is_of(known, *at));
         let mime = mime_of(&self.url);
         let mut response = if is_known {
             bare(304, FILE)?
@@ -99,13 +151,13 @@ impl FileErrand {
             let response = answer(200, mime, Body::empty(), FILE)?;
             Response { truncated: Some(Truncation::Unwanted), ..response }
         } else {
-            let at = found.modified();
+            let at = stamp.modified();
             let Received { body, truncated } = found.read(&self.config).map_err(|error| unreadable(&error))?;
             let mut response = answer(200, mime, body, FILE)?;
             response.headers.push(b"Last-Modified", crate::names::http_date(at).as_bytes());
             Response { truncated, ..response }
         };
-        response.headers.push(b"ETag", tag.as_bytes());
+        response.headers.push(b"ETag", stamp.tag().as_bytes());
         Ok(response)
     }
 }

@@ -11,6 +11,9 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+/// Time stamps of files are as exact as the kernel's clock tick, in milliseconds.
+const TICK: i64 = 10;
+
 /// The directories below which files may be read.
 #[derive(Debug)]
 pub(super) struct FileRoots {
@@ -22,7 +25,7 @@ pub(super) struct FileRoots {
 #[derive(Debug)]
 pub(super) enum Looked {
     /// A directory with these entries.
-    Directory(Vec<ListingEntry>),
+    Directory(Vec<FileEntry>),
     /// A file.
     File(Found),
     /// Nothing, or a name below something that is no directory.
@@ -31,11 +34,24 @@ pub(super) enum Looked {
     Forbidden(&'static str),
 }
 
+/// An entry of a directory; only files have stamps.
+pub(super) type FileEntry = (ListingEntry, Option<InodeStamp>);
+
+/// What tells a version of a file from others: size, times and inode.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InodeStamp {
+    size: u64,
+    inode: u64,
+    /// Seconds and nanoseconds.
+    modified: (i64, u32),
+    changed: (i64, u32),
+}
+
 /// A file, opened.
 #[derive(Debug)]
 pub(super) struct Found {
     file: File,
-    stat: Stat,
+    pub(super) stamp: InodeStamp,
 }
 
 impl FileRoots {
@@ -109,11 +125,11 @@ fn file(at: &OwnedFd, name: &[u8]) -> Result<Looked, Errno> {
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Ok(Looked::Forbidden("it is neither a file nor a directory"));
     }
-    Ok(Looked::File(Found { file: file.into(), stat }))
+    Ok(Looked::File(Found { file: file.into(), stamp: InodeStamp::of(&stat) }))
 }
 
 /// The files and directories in a directory, sorted.
-fn entries(at: &OwnedFd) -> Result<Vec<ListingEntry>, Errno> {
+fn entries(at: &OwnedFd) -> Result<Vec<FileEntry>, Errno> {
     let mut entries = Vec::new();
     for found in Dir::read_from(at)? {
         let found = found?;
@@ -126,10 +142,11 @@ fn entries(at: &OwnedFd) -> Result<Vec<ListingEntry>, Errno> {
         }
         let is_directory = kind == FileType::Directory;
         let Some(entry) = ListingEntry::new(name, is_directory) else { continue };
-        let facts = (!is_directory).then(|| (u64::try_from(stat.st_size).unwrap_or(0), modified(&stat)));
-        entries.push(ListingEntry { size: facts.map(|f| f.0), modified: facts.map(|f| f.1), ..entry });
+        let stamp = (!is_directory).then(|| InodeStamp::of(&stat));
+        let (size, modified) = (stamp.map(|stamp| stamp.size), stamp.map(|stamp| stamp.modified()));
+        entries.push((ListingEntry { size, modified, ..entry }, stamp));
     }
-    entries.sort_by(|a, b| a.reference.cmp(&b.reference));
+    entries.sort_by(|(a, _), (b, _)| a.reference.cmp(&b.reference));
     Ok(entries)
 }
 
@@ -137,37 +154,44 @@ fn identity(stat: &Stat) -> (u64, u64) {
     (stat.st_dev, stat.st_ino)
 }
 
-fn modified(stat: &Stat) -> Moment {
-    moment(stat.st_mtime, i64::try_from(stat.st_mtime_nsec).unwrap_or(0))
+fn moment((seconds, nanoseconds): (i64, u32)) -> Moment {
+    Moment(seconds.saturating_mul(1_000).saturating_add(i64::from(nanoseconds / 1_000_000)))
 }
 
-fn moment(seconds: i64, nanoseconds: i64) -> Moment {
-    Moment(seconds.saturating_mul(1_000).saturating_add(nanoseconds / 1_000_000))
-}
+impl InodeStamp {
+    fn of(stat: &Stat) -> Self {
+        let time = |seconds: i64, nanoseconds| (seconds, u32::try_from(nanoseconds).unwrap_or(0));
+        Self {
+            size: u64::try_from(stat.st_size).unwrap_or(0),
+            inode: stat.st_ino,
+            modified: time(stat.st_mtime, stat.st_mtime_nsec),
+            changed: time(stat.st_ctime, stat.st_ctime_nsec),
+        }
+    }
 
-impl Found {
-    /// What tells this version from others: size, times and inode.
+    /// The stamp as an entity tag, which is kept with the version.
     pub(super) fn tag(&self) -> String {
-        let stat = &self.stat;
-        let (modified, changed) = ((stat.st_mtime, stat.st_mtime_nsec), (stat.st_ctime, stat.st_ctime_nsec));
-        let (size, inode) = (stat.st_size, stat.st_ino);
+        let Self { size, inode, modified, changed } = self;
         format!("\"{size}.{}.{:09}.{}.{:09}.{inode}\"", modified.0, modified.1, changed.0, changed.1)
     }
 
-    /// When its content was changed, as it says itself.
+    /// When the content was changed, as the file says itself.
     pub(super) fn modified(&self) -> Moment {
-        modified(&self.stat)
+        moment(self.modified)
     }
 
-    /// When it was changed, as the file system says: nobody can set this back.
-    pub(super) fn changed(&self) -> Moment {
-        moment(self.stat.st_ctime, i64::try_from(self.stat.st_ctime_nsec).unwrap_or(0))
+    /// Whether this is the version that had this tag at that moment. It is not if its time of
+    /// change, which nobody can set back, was not yet over then: another change may have followed.
+    pub(super) fn is_of(&self, tag: &str, at: Moment) -> bool {
+        moment(self.changed).0.saturating_add(TICK) <= at.0 && self.tag() == tag
     }
+}
 
+impl Found {
     /// Its content. A large file stays where it is and is read from there as it was opened: up to
     /// the length it had.
     pub(super) fn read(self, config: &FetchConfig) -> io::Result<Received> {
-        let size = u64::try_from(self.stat.st_size).unwrap_or(0);
+        let size = self.stamp.size;
         if size > config.max_size {
             return Ok(Received { body: Body::empty(), truncated: Some(Truncation::Length) });
         }
@@ -212,9 +236,9 @@ mod tests {
     fn files_and_directories_below_the_root_are_there() {
         let (_tmp, roots, root) = tree();
         let Looked::Directory(entries) = look(&roots, &root, "/") else { panic!("no directory") };
-        let names: Vec<_> = entries.iter().map(|entry| entry.reference.as_str()).collect();
+        let names: Vec<_> = entries.iter().map(|(entry, _)| entry.reference.as_str()).collect();
         assert_eq!(names, ["a.txt", "sub/"], "links and pipes are no entries");
-        assert_eq!((entries[0].size, entries[1].size), (Some(6), None));
+        assert_eq!((entries[0].0.size, entries[1].0.size), (Some(6), None));
         let Looked::File(found) = look(&roots, &root, "/sub/b.txt") else { panic!("no file") };
         let body = found.read(&FetchConfig::default()).unwrap().body.read(99).unwrap();
         assert_eq!(&body[..], b"below");

@@ -17,6 +17,11 @@ use crate::{FetchConfig, FtpTls, Line, Watch};
 use orb_page::{Failure, FailureKind, Moment, Timings, Truncation};
 use rustls::ClientConfig;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// How long a server is heard that offers a port and does not listen there.
+const REFUSAL: Duration = Duration::from_secs(1);
 
 /// A conversation with a server that knows us.
 #[derive(Debug)]
@@ -261,20 +266,30 @@ impl Session {
             Ok(port) => port,
             Err(refused) => return Ok(Err(refused)),
         };
-        let config = Arc::clone(&self.line.config);
-        let to = Endpoint { port, ..Endpoint::clone(&self.place.to) };
-        let mut unused = Timings::default();
-        let socket = self.line.line.open_permitted(&to, self.place.addr, Arc::clone(&self.data), &mut unused).await?;
         if let Some(before) = before {
             let reply = self.talk.ask(before.as_bytes()).await?;
             if reply.code != 350 {
                 return Ok(Err(reply));
             }
         }
-        let begun = self.talk.ask(command).await?;
+        let config = Arc::clone(&self.line.config);
+        let to = Endpoint { port, ..Endpoint::clone(&self.place.to) };
+        let mut unused = Timings::default();
+        // The command is under way while we connect, which saves a round trip of three.
+        self.talk.tell(command).await?;
+        let socket = self.line.line.open_permitted(&to, self.place.addr, Arc::clone(&self.data), &mut unused).await;
+        let begun = match &socket {
+            Ok(_) => self.talk.reply().await?,
+            // A server that refuses the command may have closed its port by now.
+            Err(failure) => match timeout(REFUSAL, self.talk.reply()).await {
+                Ok(reply) => reply?,
+                Err(_) => return Err(failure.clone().into()),
+            },
+        };
         if !matches!(begun.code, 100..300) {
             return Ok(Err(begun));
         }
+        let socket = socket?;
         let mut data = match &self.secured {
             Some(client) => LineStream::secured(socket, &self.place.to.host, client, &config).await?,
             None => LineStream::Plain(Box::new(socket)),

@@ -153,7 +153,8 @@ impl<'a> NewsErrand<'a> {
             }
         };
         let tag = figures.tag();
-        if self.latest.is_some_and(|latest| latest.etag.as_deref() == Some(&tag)) {
+        let is_known = self.latest.is_some_and(|latest| latest.etag.as_deref() == Some(&tag));
+        if is_known && self.is_counted(session, name, figures).await? {
             pending.unchanged();
             return Ok(tagged(bare(304, NNTP)?, Some(&tag)));
         }
@@ -169,6 +170,24 @@ impl<'a> NewsErrand<'a> {
                 Ok(refusal(&reply)?)
             }
         }
+    }
+
+    /// Whether a group has as many articles as it says. A count without a gap may be an estimate
+    /// from the first and the last number (RFC 3977, 6.1.1.2), which does not change when an article
+    /// in between is gone.
+    async fn is_counted(
+        &self,
+        session: &mut NewsSession,
+        name: &[u8],
+        figures: GroupFigures,
+    ) -> Result<bool, BrokenOff> {
+        if figures.count == 0 || figures.high.saturating_sub(figures.low).saturating_add(1) != figures.count {
+            return Ok(true);
+        }
+        let most = self.fetcher.pool.config.max_size;
+        let Ok(block) = session.numbers(name, most, self.call.watch).await? else { return Ok(true) };
+        let listed = block.bytes.split(|b| *b == b'\n').filter_map(number_in).count();
+        Ok(block.is_cut || u64::try_from(listed) == Ok(figures.count))
     }
 
     /// The articles of the group we are in: with size and time where they are not too many.

@@ -5,6 +5,10 @@
   const watch = { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ['href', 'src'] };
   new MutationObserver(() => { moved = performance.now(); }).observe(document, watch);
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));
+  // Two frames later: what is seen by then has been told to those who watch for it. On a busy machine
+  // a frame takes its time; a page that is shown nowhere has none.
+  const frame = () => new Promise((done) => { requestAnimationFrame(() => done()); setTimeout(done, 800); });
+  const drawn = async () => { await frame(); await frame(); };
   const height = () => Math.max(document.documentElement?.scrollHeight ?? 0, document.body?.scrollHeight ?? 0);
 
   // Copies a node into a document without scripts, shadow trees and inline frames included.
@@ -67,16 +71,26 @@
     },
     // Asked when the page has nothing else to do: what has arrived is dealt with then.
     async state() {
+      await drawn();
       await new Promise((done) => requestIdleCallback(done, { timeout: 500 }));
       return [document.readyState, performance.now() - moved, height(), window.innerHeight];
     },
+    // Screen by screen, at the pace of frames, so that each is seen.
     async scroll(from, screens) {
       let done = 0;
       for (; done < screens && (from + done) * window.innerHeight < height(); done += 1) {
         window.scrollTo(0, (from + done + 1) * window.innerHeight);
-        await pause(20);
+        await drawn();
       }
       return done;
+    },
+    // Who watches for the end of a list must see it leave before it can see it come again.
+    async again() {
+      window.scrollTo(0, 0);
+      await drawn();
+      window.scrollTo(0, height());
+      await drawn();
+      return 1;
     },
     html(most) {
       const root = document.documentElement;

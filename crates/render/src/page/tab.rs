@@ -23,13 +23,23 @@ use tokio::time::timeout;
 const NO_REQUEST: Duration = Duration::from_millis(500);
 
 /// and its document has not changed for this long.
-const NO_CHANGE: f64 = 300.0;
+const NO_CHANGE: Duration = Duration::from_millis(300);
+
+/// Both for a page whose scripts are known to wait for no answer, and for no timer that goes off
+/// soon.
+const AT_REST: Duration = Duration::from_millis(150);
+
+/// How soon, and how long timers that never end are waited for.
+const SOON: Duration = Duration::from_secs(2);
 
 /// How often a page is looked at.
-const LOOK: Duration = Duration::from_millis(60);
+const LOOK: Duration = Duration::from_millis(40);
 
 /// How long a page may take to answer a look: longer, and it is busy.
 const ANSWER: Duration = Duration::from_secs(2);
+
+/// How long a page may take to be scrolled down.
+const SCROLLING: Duration = Duration::from_secs(5);
 
 /// How long a page may take to be written down.
 const WRITE: Duration = Duration::from_secs(5);
@@ -41,7 +51,10 @@ const CLICKING: Duration = Duration::from_secs(7);
 /// What runs in every document, in a world of its own.
 const SCRIPT: &str = include_str!("script.js");
 
-/// The name of that world.
+/// What runs among the page's own scripts, and counts what they wait for.
+const TIMERS: &str = include_str!("timers.js");
+
+/// The name of our world.
 const WORLD: &str = "orb";
 
 /// A page in the browser.
@@ -179,6 +192,7 @@ impl Tab<'_> {
             self.session.call("Fetch.enable", documents),
             self.session.call("Target.setAutoAttach", attach),
             self.session.call("Page.addScriptToEvaluateOnNewDocument", json!({ "source": SCRIPT, "worldName": WORLD })),
+            self.session.call("Page.addScriptToEvaluateOnNewDocument", json!({ "source": TIMERS })),
         )?;
         Ok(())
     }
@@ -197,12 +211,10 @@ impl Tab<'_> {
     /// Waits until the page is quiet, or its time is over.
     async fn settle(&mut self) {
         while Instant::now() < self.deadline && !self.notes.is_over() {
-            if self.is_calm()
+            if self.is_calm(AT_REST)
                 && let Some(look) = self.look().await
                 && look.complete
-                && look.still >= NO_CHANGE
-                // What it did until then has been told by now.
-                && self.is_calm()
+                && self.is_done(&look).await
             {
                 return;
             }
@@ -214,27 +226,51 @@ impl Tab<'_> {
         }
     }
 
-    /// Whether no request has been under way for a while, neither here nor within the browser.
-    fn is_calm(&self) -> bool {
-        let quiet = [self.traffic.quiet_for(), self.notes.quiet_for()];
-        quiet.iter().all(|quiet| quiet.is_some_and(|quiet| quiet >= NO_REQUEST))
+    /// Whether a page that has loaded is quiet: for a short while if its scripts wait for nothing,
+    /// longer if that is not known, and for as long as their timers are waited for if they never
+    /// end.
+    async fn is_done(&self, look: &PageLook) -> bool {
+        let (requests, changes) = match self.pending().await {
+            Some(0) => (AT_REST, AT_REST),
+            Some(_) => (SOON, NO_CHANGE),
+            None => (NO_REQUEST, NO_CHANGE),
+        };
+        // What it did until then has been told by now.
+        look.still >= changes.as_secs_f64() * 1e3 && self.is_calm(requests)
     }
 
-    /// Scrolls down while there is more, and waits for what that brings.
+    /// The answers and timers that the page's scripts wait for, if these tell what will happen.
+    async fn pending(&self) -> Option<u64> {
+        let wanted = format!("globalThis[Symbol.for('orb.pending')]?.({})", SOON.as_millis());
+        let ask = self.session.call("Runtime.evaluate", json!({ "expression": wanted, "returnByValue": true }));
+        timeout(ANSWER, ask).await.ok()?.ok()?.pointer("/result/value")?.as_u64()
+    }
+
+    /// Whether no request has been under way for this long, neither here nor within the browser.
+    fn is_calm(&self, least: Duration) -> bool {
+        let quiet = [self.traffic.quiet_for(), self.notes.quiet_for()];
+        quiet.iter().all(|quiet| quiet.is_some_and(|quiet| quiet >= least))
+    }
+
+    /// Scrolls down while there is more, and waits for what that brings. Where the page has grown
+    /// under way, its end is shown once more, in case nobody saw it leave.
     async fn scroll(&mut self) {
-        let mut seen = 1;
+        let (mut seen, mut grows) = (1, false);
         while seen < self.config.screens && Instant::now() < self.deadline && !self.notes.is_over() {
-            let Some(look) = self.look().await.filter(|look| look.height > look.screen * f64::from(seen)) else {
-                return;
+            let Some(PageLook { height, screen, .. }) = self.look().await else { return };
+            let down = match height > screen * f64::from(seen) {
+                true => format!("orb.scroll({seen}, {})", self.config.screens - seen),
+                false if grows => "orb.again()".to_owned(),
+                false => return,
             };
-            let (requests, height) = (self.traffic.requests(), look.height);
-            let down = format!("orb.scroll({seen}, {})", self.config.screens - seen);
-            let Some(moved) = self.evaluate(&down, ANSWER).await.ok().and_then(|done| done.as_u64()) else { return };
+            let requests = self.traffic.requests();
+            let Some(moved) = self.evaluate(&down, SCROLLING).await.ok().and_then(|done| done.as_u64()) else { return };
             seen += u32::try_from(moved).unwrap_or(u32::MAX).max(1);
             // What loads on sight begins when it is seen.
-            tokio::time::sleep(LOOK).await;
             let grown = self.look().await.is_some_and(|look| look.height > height);
-            if self.traffic.requests() > requests || grown {
+            let is_waiting = self.pending().await.is_some_and(|pending| pending > 0);
+            grows = self.traffic.requests() > requests || grown || is_waiting;
+            if grows {
                 self.settle().await;
             }
         }

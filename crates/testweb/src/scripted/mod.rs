@@ -11,7 +11,7 @@ pub use ftp::{FtpServer, FtpTree};
 pub use nntp::{Articles, NewsServer};
 
 use std::io::{BufRead, BufReader, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// What a server does instead of what it should, when it is given a certain command.
@@ -25,6 +25,8 @@ pub enum Trick {
     Drones(&'static str),
     /// Hangs up.
     HangsUp(&'static str),
+    /// Answers with these bytes and hangs up.
+    CutsOff(&'static str, String),
     /// Transfers this instead of a listing.
     Lists(String),
     /// Breaks the first transfer of every file off after this many bytes.
@@ -35,7 +37,8 @@ impl Trick {
     /// The command that it is for.
     fn verb(&self) -> Option<&'static str> {
         match self {
-            Self::Says(verb, _) | Self::Babbles(verb) | Self::Drones(verb) | Self::HangsUp(verb) => Some(verb),
+            Self::Says(verb, _) | Self::CutsOff(verb, _) => Some(verb),
+            Self::Babbles(verb) | Self::Drones(verb) | Self::HangsUp(verb) => Some(verb),
             Self::Lists(_) | Self::BreaksOff(_) => None,
         }
     }
@@ -51,6 +54,11 @@ impl Trick {
                 stream.write_all(b"2111111111111111111111111111111111").ok()?;
             },
             Self::HangsUp(_) => None,
+            Self::CutsOff(_, text) => {
+                let _ = stream.write_all(text.as_bytes());
+                let _ = stream.shutdown(Shutdown::Both);
+                None
+            }
             Self::Lists(_) | Self::BreaksOff(_) => Some(()),
         }
     }

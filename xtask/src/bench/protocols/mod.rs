@@ -85,7 +85,8 @@ fn ftp(
         (
             "lftp mirror",
             Box::new(|to: &Path| {
-                let script = format!("mirror --parallel={CONNECTIONS} / {}", to.join("mirror").display());
+                // From where the server puts us, which need not be its root.
+                let script = format!("mirror --parallel={CONNECTIONS} . {}", to.join("mirror").display());
                 let mut command = Command::new("lftp");
                 command.args(["-e", &format!("{script}; exit"), &url]);
                 command
