@@ -66,7 +66,7 @@ impl WebSize {
         let mean = self.pages / f64::from(self.hosts);
         let scale = mean / f64::ln(LARGEST / mean * f64::ln(LARGEST));
         (0..self.hosts).map(move |host| {
-            let size = (scale / (1.0 - dice.share())).min(LARGEST).max(1.0);
+            let size = (scale / (1.0 - dice.share())).clamp(1.0, LARGEST);
             let (place, at) = (dice.share(), dice.share());
             let address = if place < CROWD_SHARE * f64::from(CROWDS) {
                 self.hosts + self.shared() + (at * f64::from(CROWDS)) as u32

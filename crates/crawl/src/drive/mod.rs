@@ -104,7 +104,7 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
                 continue;
             }
             // Before the frontier is asked: what is recorded meanwhile may give it new work.
-            let epoch = shared.team.as_ref().map_or(0, |team| team.epoch());
+            let epoch = shared.team.as_ref().map_or(0, crate::worker::Team::epoch);
             let (next, why) = self.next();
             if let Some(state) = self.act(next, why, epoch).await {
                 break state;

@@ -112,7 +112,7 @@ impl Recorder {
 
     /// Letters to our shards: each delivery becomes part of one batch, which deletes it.
     pub(super) fn take_letters(&mut self, deliveries: Vec<Delivery>) -> Result<(), StoreError> {
-        if self.shared.team.as_ref().is_some_and(|team| team.is_resting()) {
+        if self.shared.team.as_ref().is_some_and(crate::worker::Team::is_resting) {
             // The driver has nothing to do until they are committed.
             self.pending.urgent.get_or_insert_with(Instant::now);
         }

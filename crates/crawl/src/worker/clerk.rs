@@ -147,7 +147,7 @@ impl Clerk {
     }
 
     fn is_idle(&self) -> bool {
-        self.shared.team.as_ref().is_some_and(|team| team.is_idle())
+        self.shared.team.as_ref().is_some_and(Team::is_idle)
     }
 
     /// Takes or gives shards, and follows the run and its seeds.

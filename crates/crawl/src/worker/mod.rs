@@ -146,7 +146,7 @@ impl Worker {
                 _ if self.stop.is_set() => return end(RunState::Stopped),
                 _ => {}
             }
-            if self.incarnate(store, run)? == Some(RunState::Budget) {
+            if self.incarnate(store, &run)? == Some(RunState::Budget) {
                 self.close_spent(name, id)?;
             }
         }
@@ -199,7 +199,7 @@ impl Worker {
     }
 
     /// One life: from joining to leaving, or to being taken for dead (`None`).
-    fn incarnate(&self, store: SharedProject, run: SharedRun) -> Result<Option<RunState>, CrawlError> {
+    fn incarnate(&self, store: SharedProject, run: &SharedRun) -> Result<Option<RunState>, CrawlError> {
         let card = WorkerCard {
             name: self.name.clone(),
             machine: self.machine.clone(),
@@ -208,7 +208,7 @@ impl Worker {
         };
         let member = self.patiently(|| store.join(&card))?;
         (self.say)(&format!("{} joins project {} as worker {}", member.name(), store.name(), member.worker().0));
-        let ended = self.live(store, &run, &member);
+        let ended = self.live(store, run, &member);
         match ended {
             Err(CrawlError::Store(StoreError::Fenced { .. })) => {
                 (self.say)(&format!(
@@ -392,6 +392,6 @@ impl Scene<'_> {
             Err(StoreError::StoreAway { .. } | StoreError::Fenced { .. }) => {}
             left => left?,
         }
-        Ok(shared.team.as_ref().and_then(|team| team.ended()).unwrap_or(state))
+        Ok(shared.team.as_ref().and_then(Team::ended).unwrap_or(state))
     }
 }
