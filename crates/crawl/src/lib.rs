@@ -46,7 +46,7 @@ pub use watch::why::{
     Advice, Bounds, Breakdown, HostWait, IdleTime, RecentSpeed, SlowHost, Sockets, SpeedAccount, SpeedFacts, StageTime,
     Stretch, WaitingHost, WaitingHosts, why,
 };
-pub use worker::{SharedEnd, Worker, plant};
+pub use worker::{ClusterWorker, SharedEnd, plant};
 
 // Where shared projects are.
 pub use orb_store::{S3Options, SharedAddress};

@@ -42,10 +42,10 @@ pub use project::{Admission, Committed, Project, ProjectOptions, Start, Steps, a
 pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
 pub use replace::replace;
 pub use shared::{
-    AddressAnswer, AddressDesk, AddressGrant, AddressRelease, Adopted, Beat, Delivery, DigestLetter, FoundLetter,
-    Letter, LetterId, MAX_SHARDS, Mailbox, Membership, OrphanObject, PlantedRun, S3Options, SameLetter, SeedToPlant,
-    ShardClerk, ShardId, ShardOverview, SharedAddress, SharedListing, SharedMaking, SharedOverview, SharedProject,
-    SharedRun, SharedSeed, ToldLink, WorkerCard, WorkerId, WorkerOverview, WorkerReport, shard_of,
+    AddressAnswer, AddressDesk, AddressGrant, AddressRelease, Adopted, DigestLetter, FoundLetter, HeartbeatReply,
+    Letter, LetterBundle, LetterId, MAX_SHARDS, Mailbox, Membership, OrphanObject, PlantedRun, S3Options, SameLetter,
+    SeedToPlant, ShardClerk, ShardId, ShardOverview, SharedAddress, SharedListing, SharedMaking, SharedOverview,
+    SharedProject, SharedRun, SharedSeed, ToldLink, WorkerCard, WorkerId, WorkerOverview, WorkerReport, shard_of,
 };
 pub use sqlite::{
     AckRow, AliasNote, AnchorRow, CatalogueReader, CatalogueWalk, Cell, ChangeRow, Column, ColumnNote, Degrees, DueRow,

@@ -34,7 +34,7 @@ struct Pair {
 }
 
 #[derive(Default)]
-struct Tally {
+struct ScaleTally {
     pages: u64,
     rows: u64,
     handovers: u64,
@@ -55,7 +55,7 @@ struct Cluster {
     waiting: HashMap<u32, VecDeque<u32>>,
     events: BinaryHeap<Reverse<(u64, u32)>>,
     slice: u64,
-    tally: Tally,
+    tally: ScaleTally,
 }
 
 /// The rate an address adds, in pages per thousand seconds.
@@ -87,12 +87,12 @@ impl Cluster {
             waiting: HashMap::new(),
             events: BinaryHeap::new(),
             slice,
-            tally: Tally { by_worker: vec![0; usize::from(WORKERS)], ..Tally::default() },
+            tally: ScaleTally { by_worker: vec![0; usize::from(WORKERS)], ..ScaleTally::default() },
             pairs,
         }
     }
 
-    fn run(mut self) -> Tally {
+    fn run(mut self) -> ScaleTally {
         for worker in 0..WORKERS {
             self.fill(worker, 0);
         }

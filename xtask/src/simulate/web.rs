@@ -1,9 +1,9 @@
 //! A web of hosts, not pages: sizes by a power law, addresses that hosts share.
 
 /// A generator of numbers that are the same for the same seed (SplitMix64, Steele and others 2014).
-pub(super) struct Dice(u64);
+pub(super) struct ScaleDice(u64);
 
-impl Dice {
+impl ScaleDice {
     pub(super) fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -61,7 +61,7 @@ impl WebSize {
 
     /// The hosts, one after the other.
     pub(super) fn hosts(self) -> impl Iterator<Item = HostSketch> {
-        let mut dice = Dice::new(self.seed);
+        let mut dice = ScaleDice::new(self.seed);
         // Pareto with exponent 1, cut off: its mean is ln(largest), to be scaled to the wanted mean.
         let mean = self.pages / f64::from(self.hosts);
         let scale = mean / f64::ln(LARGEST / mean * f64::ln(LARGEST));

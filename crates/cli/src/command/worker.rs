@@ -4,7 +4,7 @@ use crate::args::{Common, StoreArgs};
 use crate::failure::{CommandFailure, complain};
 use crate::signals;
 use clap::Args;
-use orb_crawl::{Progress, SharedAddress, Stop, Worker};
+use orb_crawl::{ClusterWorker, Progress, SharedAddress, Stop};
 use orb_project::units::HumanDuration;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -53,12 +53,12 @@ pub(crate) fn run(common: &Common, args: &WorkerArgs) -> Result<(), CommandFailu
 }
 
 /// This machine as a worker.
-pub(crate) fn worker(common: &Common, at: SharedAddress, part: &WorkerPart) -> Worker {
+pub(crate) fn worker(common: &Common, at: SharedAddress, part: &WorkerPart) -> ClusterWorker {
     let told = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
     let host = || told().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).unwrap_or("worker".into());
     let machine = part.machine.clone().unwrap_or_else(host);
     let name = part.name.clone().unwrap_or_else(|| machine.clone());
-    Worker {
+    ClusterWorker {
         at,
         scratch: common.home.join("workers").join(&name),
         name,

@@ -11,7 +11,7 @@ use super::{Recorder, pause_for};
 use crate::shared::SharedState;
 use orb_page::{Discovered, DiscoveredLink, HostId, LinkKind, PageId, PageKind, UrlKey, Verdict, Visit};
 use orb_store::{
-    Admission, Delivery, DigestLetter, FoundLetter, Letter, SameLetter, ShardId, SharedSeed, StoreError, ToldLink,
+    Admission, DigestLetter, FoundLetter, Letter, LetterBundle, SameLetter, ShardId, SharedSeed, StoreError, ToldLink,
 };
 use orb_urls::Address;
 use std::sync::Arc;
@@ -111,13 +111,13 @@ impl Recorder {
     }
 
     /// Letters to our shards: each delivery becomes part of one batch, which deletes it.
-    pub(super) fn take_letters(&mut self, deliveries: Vec<Delivery>) -> Result<(), StoreError> {
+    pub(super) fn take_letters(&mut self, deliveries: Vec<LetterBundle>) -> Result<(), StoreError> {
         if self.shared.team.as_ref().is_some_and(crate::worker::Team::is_resting) {
             // The driver has nothing to do until they are committed.
             self.pending.urgent.get_or_insert_with(Instant::now);
         }
         let held = self.project.held();
-        for Delivery { id, letters } in deliveries {
+        for LetterBundle { id, letters } in deliveries {
             if !held.contains(&id.to) {
                 // Its shard was given away meanwhile: whoever has it now reads it.
                 if let Some(team) = &self.shared.team {

@@ -31,8 +31,8 @@ use orb_page::{
     DiscoveredLink, HostId, IdSet, Lease, LinkKind, Links, PageId, PageKind, RunId, SkipReason, UrlKey, Visit,
 };
 use orb_store::{
-    Admission, Batch, CounterDelta, Delivery, DroppedPage, Encoded, FinishedVisit, FrontierIndex, HostFact, Project,
-    QueuePlace, RunCounters, ShardId, Steps, StoreError, Unfetched, free_space,
+    Admission, Batch, CounterDelta, DroppedPage, Encoded, FinishedVisit, FrontierIndex, HostFact, LetterBundle,
+    Project, QueuePlace, RunCounters, ShardId, Steps, StoreError, Unfetched, free_space,
 };
 use orb_urls::Address;
 use replant::Replant;
@@ -71,7 +71,7 @@ pub(crate) enum Item {
     /// Commit what is there: somebody is waiting for it.
     Flush,
     /// Links that pages of other shards have to ours.
-    Letters(Vec<Delivery>),
+    Letters(Vec<LetterBundle>),
     /// Shards that were taken over, to be loaded.
     Adopt(Vec<ShardId>),
     /// Shards to give away: nothing of theirs is in flight or uncommitted.

@@ -14,7 +14,7 @@ use crate::watch::progress::Pause;
 use crate::worker::Team;
 use crossbeam_channel::Sender;
 use orb_page::{Moment, RunId, RunState};
-use orb_store::{Beat, ShardClerk, ShardId, SharedProject, StoreError, WorkerReport};
+use orb_store::{HeartbeatReply, ShardClerk, ShardId, SharedProject, StoreError, WorkerReport};
 use orb_urls::Address;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -104,7 +104,7 @@ impl Clerk {
     }
 
     /// Renews our lease. `None` if the store does not answer.
-    fn beat(&mut self) -> Result<Option<(Beat, Duration)>, StoreError> {
+    fn beat(&mut self) -> Result<Option<(HeartbeatReply, Duration)>, StoreError> {
         let sent = self.clock.now();
         let report =
             WorkerReport { why: self.why(sent), pages_per_second: self.speed(), queued: self.shared.progress.queued() };
@@ -151,7 +151,7 @@ impl Clerk {
     }
 
     /// Takes or gives shards, and follows the run and its seeds.
-    fn look(&mut self, beat: &Beat, moving: &mut Move) -> Result<(), StoreError> {
+    fn look(&mut self, beat: &HeartbeatReply, moving: &mut Move) -> Result<(), StoreError> {
         let shared = Arc::clone(&self.shared);
         let Some(team) = &shared.team else { return Ok(()) };
         match &beat.run {
@@ -178,7 +178,7 @@ impl Clerk {
 
     /// Loads what is ours and not loaded, takes what is missing, or begins to give away what is too
     /// much; `None` if there is nothing to do.
-    fn rearrange(&mut self, beat: &Beat, team: &Team) -> Result<Option<Move>, StoreError> {
+    fn rearrange(&mut self, beat: &HeartbeatReply, team: &Team) -> Result<Option<Move>, StoreError> {
         let (held, share) = (beat.held.len(), usize::from(beat.share));
         // Taken by a call whose answer was lost.
         let mut taken: Vec<ShardId> = beat.held.iter().copied().filter(|shard| !self.known.contains(shard)).collect();

@@ -50,7 +50,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const BATCH_TIME: Duration = Duration::from_secs(5);
 
 /// A machine that works on shared projects.
-pub struct Worker {
+pub struct ClusterWorker {
     /// Where the projects are.
     pub at: SharedAddress,
     /// The name under which it joins.
@@ -131,7 +131,7 @@ fn refuse_unshared(settings: &Settings) -> Result<(), CrawlError> {
     Err(CrawlError::Setting(format!("a project on a shared store cannot use {why}")))
 }
 
-impl Worker {
+impl ClusterWorker {
     /// Works on one project until its run is over, or until it is asked to stop.
     pub fn work_on(&self, name: &str) -> Result<SharedEnd, CrawlError> {
         loop {
@@ -254,7 +254,7 @@ impl Worker {
         let shared = SharedState::new(frontier, Stop::new(), Arc::clone(&scope), progress, config.uncommitted());
         let shared = Arc::new(shared.in_team(team));
         let desks = Desks { settled: to_settle, latest, budgeted, asked: Arc::clone(&self.stop), slice: self.slice };
-        let scene = Scene { config: &config, shared: &shared, clock, way_out: &way_out, settings: &settings };
+        let scene = LifeSetup { config: &config, shared: &shared, clock, way_out: &way_out, settings: &settings };
         let state = scene.play(project, store, (run, member), desks)?;
         (self.say)(&format!("worker {} leaves: {}", member.worker().0, state.name()));
         Ok(Some(state).filter(|state| *state != RunState::Stopped))
@@ -287,7 +287,7 @@ fn settings_of(run: &SharedRun) -> Result<Settings, CrawlError> {
 }
 
 /// What a life is set up from.
-struct Scene<'a> {
+struct LifeSetup<'a> {
     config: &'a Config,
     shared: &'a Arc<SharedState>,
     clock: SteadyClock,
@@ -313,7 +313,7 @@ struct Desks {
     slice: Duration,
 }
 
-impl Scene<'_> {
+impl LifeSetup<'_> {
     fn play(
         &self,
         project: Project,
@@ -321,7 +321,7 @@ impl Scene<'_> {
         (run, member): (&SharedRun, &Membership),
         desks: Desks,
     ) -> Result<RunState, CrawlError> {
-        let Scene { config, shared, clock, way_out, settings } = *self;
+        let LifeSetup { config, shared, clock, way_out, settings } = *self;
         let (dir, id) = (project.dir().clone(), run.record.id);
         let live = LiveSettings::begin(&dir, settings);
         let chronicle = Chronicle::open(&dir, id, config.bounds());

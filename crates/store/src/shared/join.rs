@@ -60,7 +60,7 @@ pub struct WorkerReport {
 
 /// What a heartbeat is answered with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Beat {
+pub struct HeartbeatReply {
     /// PostgreSQL's clock.
     pub store_time: Moment,
     /// How long the lease lasts, counted from before the call.
@@ -182,7 +182,7 @@ impl Membership {
 
 impl ShardClerk {
     /// Renews the lease and buries workers whose own has run out.
-    pub fn beat(&mut self, report: &WorkerReport) -> Result<Beat> {
+    pub fn beat(&mut self, report: &WorkerReport) -> Result<HeartbeatReply> {
         let member = &self.member;
         self.line.with(|line| {
             let sql = "UPDATE worker SET until = now() + lease_ms * interval '1 millisecond', beaten = now(), why = $2,
@@ -198,7 +198,7 @@ impl ShardClerk {
             let seed = line.prepared("read the seeds", "SELECT next_seed - 1 FROM project")?;
             let seed: i64 = line.wait("read the seeds", line.client().query_one(&seed, &[]))?.get(0);
             let run = last(line)?.filter(|run| run.record.finished_at.is_none());
-            Ok(Beat { store_time, lease: member.lease, share, held, free, run, seed: seed.cast_unsigned() })
+            Ok(HeartbeatReply { store_time, lease: member.lease, share, held, free, run, seed: seed.cast_unsigned() })
         })
     }
 

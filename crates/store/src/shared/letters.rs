@@ -93,7 +93,7 @@ pub struct LetterId {
 
 /// Letters to digest together.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Delivery {
+pub struct LetterBundle {
     /// Which they are.
     pub id: LetterId,
     /// The letters.
@@ -112,7 +112,7 @@ impl Mailbox {
     }
 
     /// Letters to these shards that this mailbox has not delivered yet, up to about `bytes`.
-    pub fn read(&mut self, shards: &[ShardId], bytes: usize) -> Result<Vec<Delivery>> {
+    pub fn read(&mut self, shards: &[ShardId], bytes: usize) -> Result<Vec<LetterBundle>> {
         let Self { line, delivered } = self;
         // What was lost with its shard must not be kept out when the shard comes back.
         delivered.retain(|id| shards.contains(&id.to));
@@ -151,7 +151,7 @@ impl Mailbox {
     }
 }
 
-fn fetch(line: &mut SharedLine, wanted: &[LetterId]) -> Result<Vec<Delivery>> {
+fn fetch(line: &mut SharedLine, wanted: &[LetterId]) -> Result<Vec<LetterBundle>> {
     if wanted.is_empty() {
         return Ok(Vec::new());
     }
@@ -175,7 +175,7 @@ fn fetch(line: &mut SharedLine, wanted: &[LetterId]) -> Result<Vec<Delivery>> {
                 id.batch, id.from.0, id.to.0
             ))
         })?;
-        found.push(Delivery { id, letters });
+        found.push(LetterBundle { id, letters });
     }
     Ok(found)
 }

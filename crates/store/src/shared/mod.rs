@@ -31,8 +31,8 @@ mod writer;
 
 pub use addresses::{AddressAnswer, AddressDesk, AddressGrant, AddressRelease};
 pub use connect::{S3Options, SharedAddress};
-pub use join::{Beat, Membership, ShardClerk, WorkerCard, WorkerReport};
-pub use letters::{Delivery, DigestLetter, FoundLetter, Letter, LetterId, Mailbox, SameLetter};
+pub use join::{HeartbeatReply, Membership, ShardClerk, WorkerCard, WorkerReport};
+pub use letters::{DigestLetter, FoundLetter, Letter, LetterBundle, LetterId, Mailbox, SameLetter};
 pub use load::Adopted;
 pub(crate) use load::{digests, load};
 pub(crate) use objects::ObjectArchive;
