@@ -56,11 +56,13 @@ impl RunReader {
         read().map_err(|e| StoreError::sql("read the last run", &self.path, e))
     }
 
-    /// The counters of the last runs but the first, to which everything is new; the latest first.
+    /// The counters of the last runs but the first, to which everything is new; the latest first. A
+    /// run that has not recorded anything yet has none.
     pub fn later_counters(&self, runs: u32) -> Result<Vec<RunCounters>> {
         let read = || {
-            let mut sql =
-                self.db.prepare_cached("SELECT counters FROM run_row WHERE id > 1 ORDER BY id DESC LIMIT ?1")?;
+            let mut sql = self.db.prepare_cached(
+                "SELECT counters FROM run_row WHERE id > 1 AND counters IS NOT NULL ORDER BY id DESC LIMIT ?1",
+            )?;
             let stored = sql.query_map([runs], |row| row.get::<_, String>(0))?;
             stored.map(|counters| Ok(RunCounters::of(&counters?))).collect::<rusqlite::Result<Vec<_>>>()
         };
