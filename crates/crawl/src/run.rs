@@ -200,9 +200,7 @@ impl Crawl {
         let summary = Summary::new(dir.name, run.id, run.kind, state, counters);
         let host_keys = config.fetch.host_keys.first_seen();
         let summary = Summary { index, waiting: reasons.collect(), host_keys, ..summary };
-        for line in &summary.host_keys {
-            patiently(&shared, || journal.log(line))?;
-        }
+        summary.host_keys.iter().try_for_each(|line| patiently(&shared, || journal.log(line)))?;
         if let Some(problem) = summary.index.as_ref().and_then(|index| index.problem.as_ref()) {
             patiently(&shared, || journal.log(&format!("the text index: {problem}")))?;
         }

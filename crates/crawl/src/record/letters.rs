@@ -6,9 +6,10 @@
 //! here, where the host lives. The same way a page's digest asks whether another shard has the same
 //! content.
 
+use super::Recorder;
 use super::admit::LinkSight;
-use super::{Recorder, pause_for};
 use crate::shared::SharedState;
+use crate::watch::progress::Pause;
 use orb_page::{Discovered, DiscoveredLink, HostId, LinkKind, PageId, PageKind, UrlKey, Verdict, Visit};
 use orb_store::{
     Admission, DigestLetter, FoundLetter, Letter, LetterBundle, SameLetter, ShardId, SharedSeed, StoreError, ToldLink,
@@ -294,7 +295,7 @@ pub(super) fn patiently<T>(
 ) -> Result<T, StoreError> {
     loop {
         match what() {
-            Err(error) => match pause_for(&error) {
+            Err(error) => match Pause::after(&error) {
                 Some(pause) if shared.wait_for_room(pause) => {}
                 _ => return Err(error),
             },

@@ -512,7 +512,7 @@ impl Recorder {
         let took = loop {
             match self.project.commit(&mut pending.batch) {
                 Ok(committed) => break committed.took,
-                Err(error) => match pause_for(&error) {
+                Err(error) => match Pause::after(&error) {
                     Some(pause) if self.shared.wait_for_room(pause) => {}
                     _ => return Err(error),
                 },
@@ -575,16 +575,6 @@ impl Recorder {
         while free_space(self.dir()).is_ok_and(|free| free < self.rules.min_free) && !self.shared.stop.is_set() {
             self.shared.wait_for_room(Pause::DiskLow);
         }
-    }
-}
-
-/// Why to try the same commit again later, if that may help.
-fn pause_for(error: &StoreError) -> Option<Pause> {
-    match error {
-        StoreError::NoSpace { .. } => Some(Pause::DiskFull),
-        StoreError::StoreAway { .. } => Some(Pause::StoreAway),
-        StoreError::ArchiveAway { .. } => Some(Pause::ArchiveAway),
-        _ => None,
     }
 }
 

@@ -6,7 +6,7 @@
 use crate::watch::ledger::Ledger;
 use crate::watch::why::SpeedFacts;
 use orb_page::{FailureKind, Outcome};
-use orb_store::RunCounters;
+use orb_store::{RunCounters, StoreError};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -25,6 +25,16 @@ pub enum Pause {
 }
 
 impl Pause {
+    /// Why to try a commit that failed with this error again later, if that may help.
+    pub(crate) fn after(error: &StoreError) -> Option<Self> {
+        match error {
+            StoreError::NoSpace { .. } => Some(Self::DiskFull),
+            StoreError::StoreAway { .. } => Some(Self::StoreAway),
+            StoreError::ArchiveAway { .. } => Some(Self::ArchiveAway),
+            _ => None,
+        }
+    }
+
     /// The reason in a few words, with what ends it.
     pub const fn text(self) -> &'static str {
         match self {
