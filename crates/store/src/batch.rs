@@ -51,6 +51,10 @@ pub struct Batch {
     pub digests: Vec<([u8; 32], PageId)>,
     /// The run that has nothing left to do in the shards of this worker.
     pub idle: Option<RunId>,
+    /// Whether that is only because the budget is used up.
+    pub short: bool,
+    /// Pages whose depth was corrected elsewhere, and their depths.
+    pub nearer: Vec<(PageId, u32)>,
     /// Shards that are given away with this batch.
     pub gifts: Vec<ShardId>,
     /// Seeds that have moved.
@@ -72,7 +76,8 @@ pub struct Batch {
 pub struct FinishedVisit {
     /// What was seen.
     pub visit: Visit,
-    /// The numbers of its links' targets, in the order of its links; 0 for one that a letter tells of.
+    /// The numbers of its links' targets, in the order of its links; 0 for one that a letter tells
+    /// of.
     pub targets: Vec<PageId>,
     /// Its exchanges, the last of them the one that answers for it; behind it its additions.
     pub records: Vec<Encoded>,

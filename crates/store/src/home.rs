@@ -139,6 +139,14 @@ impl Home {
         self.find(name)
     }
 
+    /// The directory of a project that is being made and not listed yet.
+    pub fn place(&self, name: &str) -> Result<ProjectDir> {
+        check_name(name)?;
+        let dir = self.dir.join(name);
+        fs::create_dir_all(&dir).map_err(|e| StoreError::io("make", &dir, e))?;
+        Ok(ProjectDir { name: name.to_owned(), dir, created_at: Moment::now() })
+    }
+
     /// The project with this name, which must exist.
     pub fn find(&self, name: &str) -> Result<ProjectDir> {
         check_name(name)?;

@@ -28,7 +28,8 @@ mod tally;
 mod warc;
 
 pub use accounts::{
-    ANYONE_NAME, Accounts, AuditRow, Level, NewToken, NewUser, SESSION_LIFE, TokenRow, TokenScope, User, fresh_secret,
+    ANYONE_NAME, Accounts, AuditRow, Level, NewToken, NewUser, ReadingLink, SESSION_LIFE, TokenRow, TokenScope, User,
+    fresh_secret,
 };
 pub use archive::{Archive, ArchiveEnd, ArchiveStart, FileEnd, IndexLines, index_lines};
 pub use batch::{AliasEntry, Batch, DroppedPage, FinishedVisit, HostFact, NewHost, QueuePlace, Requeued};
@@ -42,10 +43,11 @@ pub use project::{Admission, Committed, Project, ProjectOptions, Start, Steps, a
 pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
 pub use replace::replace;
 pub use shared::{
-    AddressAnswer, AddressDesk, AddressGrant, AddressRelease, Adopted, DigestLetter, FoundLetter, HeartbeatReply,
-    Letter, LetterBundle, LetterId, MAX_SHARDS, Mailbox, Membership, OrphanObject, PlantedRun, S3Options, SameLetter,
-    SeedToPlant, ShardClerk, ShardId, ShardOverview, SharedAddress, SharedListing, SharedMaking, SharedOverview,
-    SharedProject, SharedRun, SharedSeed, ToldLink, WorkerCard, WorkerId, WorkerOverview, WorkerReport, shard_of,
+    AddressAnswer, AddressDesk, AddressGrant, AddressRelease, Adopted, CopyChange, CopyOrigin, DepthRule, DigestLetter,
+    FoundLetter, HeartbeatReply, Letter, LetterBundle, LetterId, MAX_SHARDS, Mailbox, Membership, NearerLetter,
+    OrphanObject, PlantedRun, PulledCopy, RunTerms, S3Options, SameLetter, SeedToPlant, ShardClerk, ShardId,
+    ShardOverview, SharedAddress, SharedListing, SharedMaking, SharedOverview, SharedProject, SharedRun, SharedSeed,
+    ToldLink, WorkerCard, WorkerId, WorkerOverview, WorkerReport, reach_s3, shard_of,
 };
 pub use sqlite::{
     AckRow, AliasNote, AnchorRow, CatalogueReader, CatalogueWalk, Cell, ChangeRow, Column, ColumnNote, Degrees, DueRow,

@@ -7,7 +7,8 @@ use cluster::bucket::Bucket;
 use cluster::worker::{NAME, SCHEMA, Store, Worker};
 use orb_page::{Body, Moment};
 use orb_store::{
-    Batch, Encoded, Encoder, Exchange, RecordedAs, S3Options, SharedAddress, SharedMaking, SharedProject, StoreError,
+    ArchiveReader, Batch, Encoded, Encoder, Exchange, Home, RecordedAs, S3Options, SharedAddress, SharedMaking,
+    SharedProject, StoreError,
 };
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
@@ -45,7 +46,21 @@ fn visited(worker: &mut Worker) -> Batch {
 
 /// Every visit's record is what was recorded.
 fn read_back(project: &SharedProject, batch: &Batch) {
-    let archive = project.archive().unwrap();
+    read_from(&project.archive().unwrap(), batch);
+}
+
+/// A copy without bytes of its own reads them where they are, one with bytes in its own files.
+fn read_copies(project: &mut SharedProject, batch: &Batch) {
+    for bytes in [false, true] {
+        let home = tempfile::TempDir::new().unwrap();
+        let dir = Home::open(home.path()).unwrap().project("copy").unwrap();
+        let pulled = project.pull(&dir, bytes).unwrap();
+        assert_eq!((pulled.pages, pulled.files, dir.archive().exists()), (20, u64::from(bytes), bytes));
+        read_from(&ArchiveReader::open(&dir), batch);
+    }
+}
+
+fn read_from(archive: &ArchiveReader, batch: &Batch) {
     for finished in &batch.visits {
         let place = finished.visit.warc.as_ref().unwrap();
         let stored = archive.exchange(place).unwrap();
@@ -117,6 +132,8 @@ fn a_bucket_that_fails_now_and_then_holds_the_same() {
     read_back(&project, &batch);
     assert!(bucket.state.failures.load(Ordering::SeqCst) > 5);
     bucket.state.fail_every.store(0, Ordering::SeqCst);
+    orb_store::reach_s3(at.s3.clone());
+    read_copies(&mut project, &batch);
     let place = batch.visits[0].visit.warc.clone().unwrap();
     let asked = format!("bytes={}-{}", place.offset, place.offset + place.length - 1);
     assert!(bucket.state.ranges.lock().unwrap().contains(&asked), "a record is one ranged read");

@@ -257,7 +257,7 @@ fn strangers_are_refused_in_one_line() {
     assert!(said("theirs").contains("another program"), "{}", said("theirs"));
     store.server.run_sql(&format!("UPDATE {SCHEMA}.project SET version = 99"));
     assert!(said("demo").contains("format 99, of a newer version"), "{}", said("demo"));
-    store.server.run_sql(&format!("UPDATE {SCHEMA}.project SET version = 1, fingerprint = '1-abc'"));
+    store.server.run_sql(&format!("UPDATE {SCHEMA}.project SET version = 2, fingerprint = '1-abc'"));
     let line = said("demo");
     assert!(line.contains("1-abc") && line.contains("fingerprint"), "{line}");
     let nobody =
@@ -314,7 +314,7 @@ fn what_is_pulled_is_a_project_that_every_reader_knows() {
     crawl(std::slice::from_mut(&mut worker));
     let home = tempfile::TempDir::new().unwrap();
     let dir = orb_store::Home::open(home.path()).unwrap().project("copy").unwrap();
-    assert_eq!(project.pull(&dir).unwrap(), 120);
+    assert_eq!(project.pull(&dir, false).unwrap().pages, 120);
     let reader = orb_store::CatalogueReader::open(&dir).unwrap();
     let page = reader.page(PageId(1)).unwrap().unwrap();
     assert!(page.url.contains("site"));

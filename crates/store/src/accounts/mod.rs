@@ -8,6 +8,7 @@
 //! Whether somebody may do something is decided by whoever asks; here it is only remembered.
 
 mod audit;
+mod link;
 mod password;
 mod secret;
 mod session;
@@ -15,6 +16,7 @@ mod token;
 mod user;
 
 pub use audit::AuditRow;
+pub use link::ReadingLink;
 pub use secret::fresh as fresh_secret;
 pub use session::SESSION_LIFE;
 pub use token::{NewToken, TokenRow, TokenScope};

@@ -13,7 +13,7 @@ pub use disk::Archive;
 pub use lines::{IndexLines, index_lines};
 pub use open::ArchiveStart;
 pub(crate) use open::is_ours;
-pub(crate) use seal::{index_path, tail_path};
+pub(crate) use seal::{index_path, seal, tail_path};
 use std::sync::Arc;
 
 /// How far the archive's files go. Only those that changed since the last commit are listed.

@@ -78,9 +78,22 @@ pub const POINTS: &[&str] = &[
 pub const SHARED_POINTS: &[&str] =
     &["before-object", "after-object", "after-shared-fence", "before-shared-commit", "after-shared-commit"];
 
+/// The names of the points at which a shared project is copied, in order.
+pub const COPY_POINTS: &[&str] = &[
+    "copy-written",
+    "copy-claimed",
+    "during-copy",
+    "before-copied-bytes",
+    "after-copied-bytes",
+    "before-copy-commit",
+    "after-copy-commit",
+    "before-copy-named",
+    "after-copy-named",
+];
+
 #[cfg(feature = "faults")]
 fn is_point(name: &str) -> bool {
-    POINTS.contains(&name) || SHARED_POINTS.contains(&name)
+    [POINTS, SHARED_POINTS, COPY_POINTS].iter().any(|points| points.contains(&name))
 }
 
 /// Arms the point that the environment names, where this program can arm any. `variable` reads the
@@ -119,7 +132,7 @@ mod tests {
 
     #[test]
     fn no_point_is_listed_twice() {
-        let all: std::collections::HashSet<_> = POINTS.iter().chain(SHARED_POINTS).collect();
-        assert_eq!(all.len(), POINTS.len() + SHARED_POINTS.len());
+        let all: std::collections::HashSet<_> = POINTS.iter().chain(SHARED_POINTS).chain(COPY_POINTS).collect();
+        assert_eq!(all.len(), POINTS.len() + SHARED_POINTS.len() + COPY_POINTS.len());
     }
 }

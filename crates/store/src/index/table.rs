@@ -60,6 +60,9 @@ struct Segment {
 #[repr(align(64))]
 struct TableBucket(BucketBytes);
 
+/// What every bucket of a segment without buckets looks like.
+static EMPTY: BucketBytes = [0; LINE];
+
 fn empty(buckets: usize) -> Box<[TableBucket]> {
     vec![TableBucket([0; LINE]); buckets].into_boxed_slice()
 }
@@ -74,8 +77,10 @@ fn segment_of(key: u128) -> usize {
 }
 
 impl Segment {
+    /// Without buckets: a small project opens three tables, and allocating a bucket for each of
+    /// their segments would take a tenth of the time of opening it.
     fn new() -> Self {
-        Self { few: empty(1), pieces: Vec::new(), used: 0, clock: 0, forgot: false }
+        Self { few: Box::default(), pieces: Vec::new(), used: 0, clock: 0, forgot: false }
     }
 
     /// Number of buckets.
@@ -86,7 +91,7 @@ impl Segment {
     fn line<'a>(&'a self, pieces: &'a Pieces, at: usize) -> &'a BucketBytes {
         match self.pieces.get(at / PIECE) {
             Some(piece) => pieces.line(*piece, at % PIECE),
-            None => &self.few[at].0,
+            None => self.few.get(at).map_or(&EMPTY, |bucket| &bucket.0),
         }
     }
 
@@ -148,8 +153,9 @@ impl Segment {
             keys.extend((0..KEYS).filter(|i| number(line, *i) != 0).map(|i| (key_at(line, i), number(line, i))));
             *line = [0; LINE];
         }
-        if self.pieces.is_empty() && (size * 2).min(limit) < PIECE {
-            self.few = empty((size * 2).min(limit));
+        let wanted = (size * 2).clamp(1, limit);
+        if self.pieces.is_empty() && wanted < PIECE {
+            self.few = empty(wanted);
         } else {
             let more = (size / 16 / PIECE).max(1).min((limit - size).div_ceil(PIECE));
             self.pieces.extend((0..more).map(|_| pieces.add()));

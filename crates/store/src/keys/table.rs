@@ -107,7 +107,7 @@ impl KeyTable {
     }
 
     /// Takes the run at this path out, whose pages can be read from the catalogue again.
-    pub(super) fn discard(&mut self, path: &Path) -> Result<()> {
+    pub(crate) fn discard(&mut self, path: &Path) -> Result<()> {
         self.runs.retain(|run| run.path() != path);
         remove(path)
     }

@@ -25,6 +25,7 @@ pub use admit::Admission;
 use admit::Admitted;
 use numbers::IdAllocator;
 use orb_page::{HostId, PageId, RunId};
+use std::panic::resume_unwind;
 use std::time::{Duration, Instant};
 use there::RemoteTruth;
 
@@ -285,8 +286,10 @@ impl Project {
         let catalogue = truth.catalogue_mut();
         std::thread::scope(|scope| {
             let moving = scope.spawn(|| catalogue.checkpoint());
-            let closed = archive.close().and_then(|()| index.close());
-            moving.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).and(closed)
+            let sealing = scope.spawn(|| archive.close());
+            let closed = index.close();
+            let done = [moving, sealing].map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            done.into_iter().chain([closed]).collect()
         })
     }
 }

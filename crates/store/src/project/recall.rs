@@ -3,7 +3,7 @@
 //! Look-ups by key, what a run recalls when it begins, and walks over pages that are larger than
 //! memory.
 
-use super::Project;
+use super::{Project, Truth};
 use crate::Queues as _;
 use crate::error::Result;
 use crate::index::FrontierIndex;
@@ -44,7 +44,10 @@ impl Project {
 
     /// The page that first had this content.
     pub fn digest_first(&self, digest: &[u8; 32]) -> Result<Option<PageId>> {
-        self.index.digest_first(digest)
+        match &self.truth {
+            Truth::There(there) if there.firsts.contains_key(digest) => Ok(there.firsts.get(digest).copied()),
+            _ => self.index.digest_first(digest),
+        }
     }
 
     /// The host of a page.

@@ -1,9 +1,9 @@
 //! What is different if the truth is elsewhere?
 //!
 //! The catalogue beside a worker's frontier index is then a copy of the shards it holds. A commit
-//! has one step more: the bytes as an object, the facts in PostgreSQL, and only then the copy and the
-//! index. Until PostgreSQL has committed, nothing here has changed; afterwards, whatever is lost here
-//! is loaded again.
+//! has one step more: the bytes as an object, the facts in PostgreSQL, and only then the copy and
+//! the index. Until PostgreSQL has committed, nothing here has changed; afterwards, whatever is
+//! lost here is loaded again.
 
 use super::admit::Admitted;
 use super::numbers::IdAllocator;
@@ -15,6 +15,8 @@ use crate::index::FrontierIndex;
 use crate::shared::{self, Adopted, Membership, ShardId, SharedRun, SharedWriter};
 use crate::sqlite::Catalogue;
 use crate::{ArchiveReader, Batch, Queues as _};
+use orb_page::PageId;
+use std::collections::HashMap;
 use std::time::Instant;
 
 /// A truth that is kept elsewhere.
@@ -22,6 +24,9 @@ pub(super) struct RemoteTruth {
     /// The copy.
     pub(super) scratch: Catalogue,
     pub(super) writer: SharedWriter,
+    /// Who was first with some content according to the shard that keeps such things, where the
+    /// copy had believed another to be.
+    pub(super) firsts: HashMap<[u8; 32], PageId>,
 }
 
 impl Project {
@@ -40,7 +45,7 @@ impl Project {
             keys: None,
             archive,
             admitted: Admitted::new(IdAllocator::from(scratch.next_page_id(), scratch.next_host_id())),
-            truth: Truth::There(Box::new(RemoteTruth { scratch, writer })),
+            truth: Truth::There(Box::new(RemoteTruth { scratch, writer, firsts: HashMap::new() })),
             dir: dir.clone(),
             index_behind: false,
             start: Start { archive: archive_start, index: index_start, crashed: false },
@@ -90,7 +95,7 @@ impl Project {
     pub fn adopt(&mut self, shards: &[ShardId]) -> Result<Adopted> {
         let index = self.index.clone();
         let there = self.there()?;
-        let RemoteTruth { scratch, writer } = there;
+        let RemoteTruth { scratch, writer, firsts } = there;
         let loaded = writer.with(|line| {
             let loaded = shared::load(line, shards, scratch)?;
             Ok((loaded, shared::digests(line, shards)?))
@@ -104,9 +109,19 @@ impl Project {
         };
         let adopted = scratch.hosts_where(|name| shards.contains(&writer.shard_of(name)))?;
         index.adopt(scratch, &adopted)?;
+        for (digest, page) in &digests {
+            if index.digest_first(digest)?.is_some_and(|first| first != *page) {
+                firsts.insert(*digest, *page);
+            }
+        }
         index.remember(&digests)?;
         writer.hold(shards);
         Ok(Adopted { pages, hosts, queued: index.queued() })
+    }
+
+    /// The pages of shards it holds that the run was told to visit again, in order.
+    pub fn chosen(&mut self, shards: &[ShardId]) -> Result<Vec<PageId>> {
+        self.there()?.writer.with(|line| shared::chosen(line, shards))
     }
 
     /// Makes a run of the store known here.
@@ -126,7 +141,7 @@ impl Project {
     pub(super) fn record_there(&mut self, batch: &mut Batch, took: &mut Steps) -> Result<()> {
         let folded = self.index.folded();
         let there = self.there()?;
-        let RemoteTruth { scratch, writer } = there;
+        let RemoteTruth { scratch, writer, .. } = there;
         scratch.sift_requeued(batch)?;
         batch.sifted = true;
         scratch.examine(batch)?;
@@ -166,7 +181,7 @@ impl Project {
             return Ok(());
         }
         let index = self.index.clone();
-        let RemoteTruth { scratch, writer } = self.there()?;
+        let RemoteTruth { scratch, writer, .. } = self.there()?;
         let hosts = scratch.hosts_where(|name| shards.contains(&writer.shard_of(name)))?;
         index.let_go(scratch, &hosts)?;
         scratch.forget(&hosts)?;

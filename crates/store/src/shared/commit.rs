@@ -1,10 +1,10 @@
 //! When has a batch happened?
 //!
 //! When the transaction has that sets the worker's row from the batch before to this one. It begins
-//! by holding that row against being buried (which lets heartbeats through) and ends by changing it,
-//! so that a worker that was buried, paused or left behind by a failover records nothing, and one
-//! whose answer was lost finds its nonce there. Everything else is in between: rows by COPY, then
-//! what changes rows, letters written and letters consumed.
+//! by holding that row against being buried (which lets heartbeats through) and ends by changing
+//! it, so that a worker that was buried, paused or left behind by a failover records nothing, and
+//! one whose answer was lost finds its nonce there. Everything else is in between: rows by COPY,
+//! then what changes rows, letters written and letters consumed.
 
 use super::connect::SharedLine;
 use super::facts::FactColumns;
@@ -17,7 +17,7 @@ use crate::error::{Result, StoreError};
 use crate::sqlite::Catalogue;
 use bytes::Bytes;
 use futures_util::SinkExt as _;
-use orb_page::{RunId, SkipReason};
+use orb_page::SkipReason;
 use std::pin::pin;
 use tokio_postgres::types::ToSql;
 
@@ -32,9 +32,10 @@ enum Standing {
     Done,
 }
 
-/// What the shards that are loaded are idle for from now on.
+/// What the shards that are loaded are idle for from now on: the number of a run, or less than
+/// nothing where only its budget is used up.
 struct NowIdle {
-    run: Option<RunId>,
+    run: Option<i32>,
     held: Vec<i16>,
 }
 
@@ -52,7 +53,8 @@ impl SharedWriter {
         };
         let letters = letters::rows(self.worker(), no, &batch.letters)?;
         let held = self.held().iter().map(|shard| shard.sql()).collect();
-        let idle = (self.idle != Some(batch.idle)).then_some(NowIdle { run: batch.idle, held });
+        let rests = batch.idle.map(|run| if batch.short { -run.0.cast_signed() } else { run.0.cast_signed() });
+        let idle = (self.idle != Some(rests)).then_some(NowIdle { run: rests, held });
         let member = self.member.clone();
         if let Some(attempt) = &mut self.attempt {
             attempt.uncertain = true;
@@ -73,11 +75,12 @@ impl SharedWriter {
             settle_shards(line, member.worker().0, &batch.gifts, idle)?;
             count(line, batch)?;
             let sql = "UPDATE worker SET batch = $2::bigint, nonce = $3, until = greatest(until, now() + lease_ms * interval '1 millisecond'),
-                         ticket = greatest(0, ticket - $4), backend = pg_backend_pid()
+                         ticket = greatest(0, ticket - $4), byte_ticket = greatest(0, byte_ticket - $5), backend = pg_backend_pid()
                        WHERE id = $1 AND alive AND batch = $2::bigint - 1";
             let sql = line.prepared("record a batch", sql)?;
-            let values: [&(dyn ToSql + Sync); 4] =
-                [&member.worker().0, &no.cast_signed(), &nonce.cast_signed(), &batch.spent.cast_signed()];
+            let (no, nonce, spent) = (no.cast_signed(), nonce.cast_signed(), batch.spent.cast_signed());
+            let bytes = batch.visits.iter().map(|v| v.visit.transferred).sum::<u64>().cast_signed();
+            let values: [&(dyn ToSql + Sync); 5] = [&member.worker().0, &no, &nonce, &spent, &bytes];
             if line.wait("record a batch", line.client().execute(&sql, &values))? != 1 {
                 return Err(member.fenced());
             }
@@ -86,7 +89,7 @@ impl SharedWriter {
         });
         self.check(done)?;
         point("after-shared-commit")?;
-        self.idle = Some(batch.idle);
+        self.idle = Some(rests);
         Ok(())
     }
 
@@ -113,8 +116,8 @@ fn seed(seed: &super::SharedSeed) -> (super::SeedToPlant, Option<String>) {
 }
 
 /// Where the worker stands; `None` if it was buried, or the store has gone back. Holds its row
-/// against burial until the transaction ends. After an attempt whose end is not known, it also waits
-/// for that attempt's transaction to end.
+/// against burial until the transaction ends. After an attempt whose end is not known, it also
+/// waits for that attempt's transaction to end.
 fn stand(line: &mut SharedLine, worker: i64, (no, nonce): (u64, u64), uncertain: bool) -> Result<Option<Standing>> {
     let lock = if uncertain { "UPDATE" } else { "KEY SHARE" };
     let sql = format!("SELECT batch, nonce FROM worker WHERE id = $1 AND alive FOR {lock}");
@@ -134,7 +137,6 @@ fn stand(line: &mut SharedLine, worker: i64, (no, nonce): (u64, u64), uncertain:
 /// for. One that was taken and is not loaded yet may hold work that nobody has looked at.
 fn settle_shards(line: &mut SharedLine, worker: i64, gifts: &[ShardId], idle: Option<NowIdle>) -> Result<()> {
     if let Some(NowIdle { run: idle, held }) = idle {
-        let idle = idle.map(|run| run.0.cast_signed());
         let sql = "UPDATE shard SET idle = $2 WHERE worker = $1 AND id = ANY($3) AND idle IS DISTINCT FROM $2";
         let sql = line.prepared("mark shards", sql)?;
         line.wait("mark shards", line.client().execute(&sql, &[&worker, &idle, &held]))?;

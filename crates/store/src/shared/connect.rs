@@ -20,6 +20,10 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 /// How long an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How long an answer is waited for that takes a scan, or a sort: a connection that is lost is
+/// noticed by the system before.
+const LONG_PATIENCE: Duration = Duration::from_secs(6 * 3_600);
+
 /// A connection that has rested for longer may have been closed by the server.
 const RESTED: Duration = Duration::from_secs(1);
 
@@ -82,6 +86,19 @@ impl SharedAddress {
         config.connect_timeout(Duration::from_secs(10)).keepalives_idle(Duration::from_secs(10));
         config.tcp_user_timeout(PATIENCE);
         Ok(config)
+    }
+
+    /// Which database it is, without user and password.
+    pub(crate) fn place(&self) -> Result<String> {
+        let config = self.config()?;
+        let ports: Vec<String> = config.get_ports().iter().map(u16::to_string).collect();
+        let hosts: Vec<String> = hosts(&config).collect();
+        Ok(format!("{}:{}/{}", hosts.join(","), ports.join(","), config.get_dbname().unwrap_or_default()))
+    }
+
+    /// A name for that database that may be part of a path.
+    pub fn key(&self) -> Result<String> {
+        Ok(format!("{:016x}", xxhash_rust::xxh3::xxh3_64(self.place()?.as_bytes())))
     }
 
     /// Opens a connection that finds its tables in this schema.
@@ -149,12 +166,45 @@ impl SharedLine {
         what: &'static str,
         answer: impl Future<Output = std::result::Result<T, Error>>,
     ) -> Result<T> {
-        self.runtime.block_on(async {
-            match tokio::time::timeout(PATIENCE, answer).await {
-                Ok(answer) => answer.map_err(|e| failed(what, &self.shown, e)),
-                Err(silent) => Err(StoreError::StoreAway { what, source: silent.into() }),
-            }
-        })
+        self.wait_for(PATIENCE, answer, |error| failed(what, &self.shown, error))
+            .unwrap_or_else(|silent| Err(StoreError::StoreAway { what, source: silent.into() }))
+    }
+
+    /// Waits for what may take the server long, such as a scan of a table.
+    pub(crate) fn wait_long<T>(
+        &self,
+        what: &'static str,
+        answer: impl Future<Output = std::result::Result<T, Error>>,
+    ) -> Result<T> {
+        self.wait_for(LONG_PATIENCE, answer, |error| failed(what, &self.shown, error))
+            .unwrap_or_else(|silent| Err(StoreError::StoreAway { what, source: silent.into() }))
+    }
+
+    /// Waits so long for an answer, of which failures are told as the caller says; the error is
+    /// that there was none.
+    pub(crate) fn wait_for<T, E>(
+        &self,
+        time: Duration,
+        answer: impl Future<Output = std::result::Result<T, Error>>,
+        told: impl FnOnce(Error) -> E,
+    ) -> std::result::Result<std::result::Result<T, E>, tokio::time::error::Elapsed> {
+        self.runtime.block_on(async { Ok(tokio::time::timeout(time, answer).await?.map_err(told)) })
+    }
+
+    /// What a failure of this connection is.
+    pub(crate) fn failed(&self, what: &'static str, error: Error) -> StoreError {
+        failed(what, &self.shown, error)
+    }
+
+    /// The server's timeline: another one after each failover. A standby has none of its own, and
+    /// is to be asked again when it has taken over.
+    pub(crate) fn timeline(&self) -> Result<i64> {
+        let sql = "SELECT CASE WHEN pg_is_in_recovery() THEN 0 ELSE
+                     ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint END";
+        match self.wait("ask for the timeline", self.client.query_one(sql, &[]))?.get(0) {
+            0 => Err(StoreError::StoreAway { what: "write", source: "the server is a standby".into() }),
+            timeline => Ok(timeline),
+        }
     }
 
     /// Runs statements without a result.
@@ -180,11 +230,21 @@ pub(crate) struct Redial {
     who: String,
     line: Option<SharedLine>,
     used: Instant,
+    /// The timeline in which a worker joined, and the worker's name.
+    joined: Option<(i64, String)>,
 }
 
 impl Redial {
     pub(crate) fn new(address: Arc<SharedAddress>, schema: &str, who: &str) -> Self {
-        Self { address, schema: schema.to_owned(), who: who.to_owned(), line: None, used: Instant::now() }
+        let (schema, who) = (schema.to_owned(), who.to_owned());
+        Self { address, schema, who, line: None, used: Instant::now(), joined: None }
+    }
+
+    /// The same for a worker: it reaches only a server of the timeline in which it joined. After a
+    /// failover the store may have forgotten what it told us: our numbers, our leases, that we are
+    /// there at all.
+    pub(crate) fn of_worker(self, timeline: i64, name: &str) -> Self {
+        Self { joined: Some((timeline, name.to_owned())), ..self }
     }
 
     /// The line, opened if need be.
@@ -195,7 +255,13 @@ impl Redial {
         self.used = Instant::now();
         if self.line.as_ref().is_none_or(SharedLine::is_closed) {
             self.line = None;
-            self.line = Some(self.address.connect(Some(&self.schema), &self.who)?);
+            let line = self.address.connect(Some(&self.schema), &self.who)?;
+            if let Some((timeline, worker)) = &self.joined
+                && line.timeline()? != *timeline
+            {
+                return Err(StoreError::Fenced { worker: worker.clone() });
+            }
+            self.line = Some(line);
         }
         self.line.as_mut().ok_or(StoreError::Stopped)
     }
@@ -228,21 +294,27 @@ pub(crate) fn failed(what: &'static str, shown: &str, error: Error) -> StoreErro
     };
     let code = said.code().code();
     let passing = ["08", "53", "57", "40", "58"].iter().any(|class| code.starts_with(class))
-        || *said.code() == SqlState::LOCK_NOT_AVAILABLE;
+        || [SqlState::LOCK_NOT_AVAILABLE, SqlState::READ_ONLY_SQL_TRANSACTION].contains(said.code());
     if passing && *said.code() != SqlState::QUERY_CANCELED {
         return StoreError::StoreAway { what, source: error.into() };
+    }
+    if [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME].contains(said.code()) {
+        return StoreError::Shared(format!("cannot {what} in {shown}: the project's tables are gone; was it deleted?"));
     }
     StoreError::Shared(format!("cannot {what} in {shown}: {}", said.message()))
 }
 
 /// Whom an error speaks of: never a password.
 fn place(config: &Config) -> String {
-    let hosts = config.get_hosts().iter().map(|host| match host {
+    let hosts: Vec<_> = hosts(config).collect();
+    format!("PostgreSQL at {} (database {})", hosts.join(","), config.get_dbname().unwrap_or("of the user"))
+}
+
+fn hosts(config: &Config) -> impl Iterator<Item = String> {
+    config.get_hosts().iter().map(|host| match host {
         Host::Tcp(name) => name.clone(),
         Host::Unix(path) => path.display().to_string(),
-    });
-    let hosts: Vec<_> = hosts.collect();
-    format!("PostgreSQL at {} (database {})", hosts.join(","), config.get_dbname().unwrap_or("of the user"))
+    })
 }
 
 /// An identifier in quotes.

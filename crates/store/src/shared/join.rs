@@ -39,6 +39,8 @@ pub struct Membership {
     name: Arc<str>,
     lease: Duration,
     joined: (Moment, Instant),
+    /// The server's timeline when it joined.
+    timeline: i64,
 }
 
 /// Keeps a worker alive and its shards right. One thread's.
@@ -77,32 +79,50 @@ pub struct HeartbeatReply {
     pub seed: u64,
 }
 
-/// Whether a worker's lease has run out, and the server has been up long enough for it to say so.
-const EXPIRED: &str =
-    "alive AND greatest(until, pg_postmaster_start_time() + lease_ms * interval '1 millisecond') < now()";
+/// Whether a worker's lease has run out, and the server has been up long enough for it to say so;
+/// or whether it joined before a failover and will not be heard again.
+fn expired(timeline: i64) -> String {
+    format!(
+        "alive AND (timeline <> {timeline}
+           OR greatest(until, pg_postmaster_start_time() + lease_ms * interval '1 millisecond') < now())"
+    )
+}
 
 impl Membership {
-    pub(super) fn begin(project: &SharedProject, card: &WorkerCard) -> Result<Self> {
+    /// Joins; `alone` is for what one worker at a time may do. Nothing if others are there.
+    pub(super) fn begin(project: &SharedProject, card: &WorkerCard, alone: bool) -> Result<Option<Self>> {
         let line = project.address.connect(Some(&schema_of(&project.name)), &format!("orb {}", card.name))?;
         let sent = Instant::now();
+        let timeline = line.timeline()?;
         line.run("join", "BEGIN")?;
-        let draw = "UPDATE project SET next_worker = next_worker + 1 RETURNING next_worker - 1";
-        let id: i64 = line.wait("join", line.client().query_one(draw, &[]))?.get(0);
+        // The first to join after a failover says when that was.
+        let draw = "UPDATE project SET next_worker = next_worker + 1, timeline = $1,
+                      since = CASE WHEN timeline IN (0, $1) THEN since ELSE now() END RETURNING next_worker - 1";
+        let id: i64 = line.wait("join", line.client().query_one(draw, &[&timeline]))?.get(0);
+        if alone {
+            // The dead are buried by whoever comes: nobody else may be there to do it.
+            bury_dead(&line, &expired(timeline))?;
+        }
         let taken = "SELECT name FROM worker WHERE alive";
         let rows = line.wait("join", line.client().query(taken, &[]))?;
         let taken: std::collections::HashSet<String> = rows.iter().map(|row| row.get(0)).collect();
+        if alone && !taken.is_empty() {
+            line.run("join", "COMMIT")?;
+            return Ok(None);
+        }
         let mut names = std::iter::once(card.name.clone()).chain((2..).map(|n| format!("{}-{n}", card.name)));
         let name = names.find(|name| !taken.contains(name)).unwrap_or_default();
-        let sql = "INSERT INTO worker (id, name, machine, alive, until, lease_ms, batch, nonce, weight, version, joined, beaten)
-                   VALUES ($1, $2, $3, true, now() + $4::bigint * interval '1 millisecond', $4::bigint, 0, 0, $5, $6, now(), now())
+        let sql = "INSERT INTO worker (id, name, machine, alive, until, lease_ms, batch, nonce, weight, version, joined, beaten,
+                     timeline)
+                   VALUES ($1, $2, $3, true, now() + $4::bigint * interval '1 millisecond', $4::bigint, 0, 0, $5, $6, now(), now(), $7)
                    RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
         let lease = i64::try_from(card.lease.as_millis()).unwrap_or(i64::MAX);
         let weight = i32::try_from(card.weight.max(1)).unwrap_or(i32::MAX);
-        let values: [&(dyn tokio_postgres::types::ToSql + Sync); 6] =
-            [&id, &name, &card.machine, &lease, &weight, &env!("CARGO_PKG_VERSION")];
+        let values: [&(dyn tokio_postgres::types::ToSql + Sync); 7] =
+            [&id, &name, &card.machine, &lease, &weight, &env!("CARGO_PKG_VERSION"), &timeline];
         let row = line.wait("join", line.client().query_one(sql, &values))?;
         line.run("join", "COMMIT")?;
-        Ok(Self {
+        Ok(Some(Self {
             address: Arc::clone(&project.address),
             project: project.name.clone(),
             shards: project.shards,
@@ -110,7 +130,8 @@ impl Membership {
             name: name.into(),
             lease: card.lease,
             joined: (Moment(row.get(0)), sent),
-        })
+            timeline,
+        }))
     }
 
     /// Its number.
@@ -172,7 +193,8 @@ impl Membership {
     }
 
     pub(super) fn redial(&self, what: &str) -> Redial {
-        Redial::new(Arc::clone(&self.address), &schema_of(&self.project), &format!("orb {} {what}", self.name))
+        let who = format!("orb {} {what}", self.name);
+        Redial::new(Arc::clone(&self.address), &schema_of(&self.project), &who).of_worker(self.timeline, &self.name)
     }
 
     pub(super) fn fenced(&self) -> StoreError {
@@ -193,7 +215,7 @@ impl ShardClerk {
                 [&member.id.0, &report.why, &report.pages_per_second, &report.queued.cast_signed()];
             let row = line.wait("send a heartbeat", line.client().query_opt(&sql, &values))?;
             let store_time = Moment(row.ok_or_else(|| member.fenced())?.get(0));
-            bury(line)?;
+            bury(line, member.timeline)?;
             let (share, held, free) = shares(line, member)?;
             let seed = line.prepared("read the seeds", "SELECT next_seed - 1 FROM project")?;
             let seed: i64 = line.wait("read the seeds", line.client().query_one(&seed, &[]))?.get(0);
@@ -219,28 +241,57 @@ impl ShardClerk {
 
     /// Draws up to `pages` from the budget of a run; `None` if it has none.
     pub fn draw(&mut self, run: RunId, pages: u64) -> Result<Option<u64>> {
+        self.draw_from(("budget_left", "ticket"), run, pages)
+    }
+
+    /// Draws up to `bytes` from its budget of bytes; `None` if it has none.
+    pub fn draw_bytes(&mut self, run: RunId, bytes: u64) -> Result<Option<u64>> {
+        self.draw_from(("bytes_left", "byte_ticket"), run, bytes)
+    }
+
+    fn draw_from(&mut self, (purse, ticket): (&str, &str), run: RunId, amount: u64) -> Result<Option<u64>> {
         let member = &self.member;
         self.line.with(|line| {
             line.run("draw on the budget", "BEGIN")?;
-            let sql = "SELECT budget_left FROM run_row WHERE id = $1 FOR UPDATE";
+            let sql = format!("SELECT {purse} FROM run_row WHERE id = $1 FOR UPDATE");
             let run = run.0.cast_signed();
-            let row = line.wait("draw on the budget", line.client().query_opt(sql, &[&run]))?;
+            let row = line.wait("draw on the budget", line.client().query_opt(&sql, &[&run]))?;
             let Some(left) = row.and_then(|row| row.get::<_, Option<i64>>(0)) else {
                 line.run("draw on the budget", "ROLLBACK")?;
                 return Ok(None);
             };
-            let drawn = left.min(pages.cast_signed()).max(0);
-            let sql =
-                "UPDATE worker SET ticket = CASE WHEN ticket_run = $2 THEN ticket ELSE 0 END + $3::bigint, ticket_run = $2
-                       WHERE id = $1 AND alive";
-            let known = line.wait("draw on the budget", line.client().execute(sql, &[&member.id.0, &run, &drawn]))?;
+            let drawn = left.min(i64::try_from(amount).unwrap_or(i64::MAX)).max(0);
+            // What is left of a ticket for another run is worth nothing.
+            let sql = format!(
+                "UPDATE worker SET ticket = CASE WHEN ticket_run = $2 THEN ticket ELSE 0 END + {pages},
+                   byte_ticket = CASE WHEN ticket_run = $2 THEN byte_ticket ELSE 0 END + {bytes}, ticket_run = $2
+                 WHERE id = $1 AND alive",
+                pages = if ticket == "ticket" { drawn } else { 0 },
+                bytes = if ticket == "ticket" { 0 } else { drawn },
+            );
+            let known = line.wait("draw on the budget", line.client().execute(&sql, &[&member.id.0, &run]))?;
             if known == 0 {
                 return Err(member.fenced());
             }
-            let sql = "UPDATE run_row SET budget_left = budget_left - $2 WHERE id = $1";
-            line.wait("draw on the budget", line.client().execute(sql, &[&run, &drawn]))?;
+            let sql = format!("UPDATE run_row SET {purse} = {purse} - $2 WHERE id = $1");
+            line.wait("draw on the budget", line.client().execute(&sql, &[&run, &drawn]))?;
             line.run("draw on the budget", "COMMIT")?;
             Ok(Some(drawn.cast_unsigned()))
+        })
+    }
+
+    /// Gives back what was drawn for a run and is not spent: nothing is under way. Others may need
+    /// it.
+    pub fn give_back(&mut self, run: RunId) -> Result<()> {
+        let (id, run) = (self.member.id.0, run.0.cast_signed());
+        self.line.with(|line| {
+            line.run("give a budget back", "BEGIN")?;
+            let sql = "SELECT 1 FROM run_row WHERE id = $1 FOR UPDATE";
+            line.wait("give a budget back", line.client().execute(sql, &[&run]))?;
+            refund(line, &[id])?;
+            let sql = "UPDATE worker SET ticket = 0, byte_ticket = 0 WHERE id = $1";
+            line.wait("give a budget back", line.client().execute(sql, &[&id]))?;
+            line.run("give a budget back", "COMMIT")
         })
     }
 
@@ -261,33 +312,43 @@ impl ShardClerk {
 
 /// Buries whoever's lease has run out. One that hangs in the middle of a commit holds its row: its
 /// connection is ended, and it is buried at the next heartbeat of anybody.
-fn bury(line: &mut SharedLine) -> Result<()> {
-    let look = line.prepared("look for the dead", &format!("SELECT count(*) FROM worker WHERE {EXPIRED}"))?;
+fn bury(line: &mut SharedLine, timeline: i64) -> Result<()> {
+    let expired = expired(timeline);
+    let look = line.prepared("look for the dead", &format!("SELECT count(*) FROM worker WHERE {expired}"))?;
     if line.wait("look for the dead", line.client().query_one(&look, &[]))?.get::<_, i64>(0) == 0 {
         return Ok(());
     }
     line.run("bury a worker", "BEGIN")?;
-    let sql = format!("SELECT id FROM worker WHERE {EXPIRED} FOR UPDATE SKIP LOCKED");
-    let rows = line.wait("bury a worker", line.client().query(&sql, &[]))?;
-    let dead: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
-    end_of(line, &dead)?;
+    bury_dead(line, &expired)?;
     line.run("bury a worker", "COMMIT")?;
     let sql = format!(
         "SELECT pg_terminate_backend(a.pid) FROM worker w JOIN pg_stat_activity a ON a.pid = w.backend
-         WHERE {EXPIRED} AND a.application_name = 'orb ' || w.name || ' commit' AND a.usename = current_user"
+         WHERE {expired} AND a.application_name = 'orb ' || w.name || ' commit' AND a.usename = current_user"
     );
     line.wait("end a hanging commit", line.client().query(&sql, &[])).map(drop)
 }
 
+fn bury_dead(line: &SharedLine, expired: &str) -> Result<()> {
+    let sql = format!("SELECT id FROM worker WHERE {expired} FOR UPDATE SKIP LOCKED");
+    let rows = line.wait("bury a worker", line.client().query(&sql, &[]))?;
+    let dead: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
+    end_of(line, &dead)
+}
+
 /// Marks workers as dead; what they have drawn and not spent goes back to their runs.
 fn end_of(line: &SharedLine, workers: &[i64]) -> Result<()> {
-    let sql = "UPDATE run_row r SET budget_left = r.budget_left + t.pages FROM
-                 (SELECT ticket_run AS run, sum(ticket)::bigint AS pages FROM worker
-                  WHERE id = ANY($1) AND alive AND ticket > 0 GROUP BY ticket_run) t
-               WHERE r.id = t.run AND r.budget_left IS NOT NULL";
-    line.wait("give a budget back", line.client().execute(sql, &[&workers]))?;
-    let sql = "UPDATE worker SET alive = false, ticket = 0 WHERE id = ANY($1)";
+    refund(line, workers)?;
+    let sql = "UPDATE worker SET alive = false, ticket = 0, byte_ticket = 0 WHERE id = ANY($1)";
     line.wait("bury a worker", line.client().execute(sql, &[&workers])).map(drop)
+}
+
+/// What workers have drawn and not spent goes back to their runs.
+fn refund(line: &SharedLine, workers: &[i64]) -> Result<()> {
+    let sql = "UPDATE run_row r SET budget_left = r.budget_left + t.pages, bytes_left = r.bytes_left + t.bytes FROM
+                 (SELECT ticket_run AS run, sum(ticket)::bigint AS pages, sum(byte_ticket)::bigint AS bytes FROM worker
+                  WHERE id = ANY($1) AND alive AND (ticket > 0 OR byte_ticket > 0) GROUP BY ticket_run) t
+               WHERE r.id = t.run";
+    line.wait("give a budget back", line.client().execute(sql, &[&workers])).map(drop)
 }
 
 /// How many shards the worker should hold, which it holds, and how many nobody does. What is left

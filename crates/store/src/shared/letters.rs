@@ -23,6 +23,8 @@ pub enum Letter {
     Digest(DigestLetter),
     /// A page of yours repeats another.
     Same(SameLetter),
+    /// A page of yours is nearer to the seeds than it seemed.
+    Nearer(NearerLetter),
 }
 
 /// A page of yours is linked to, or is a seed.
@@ -60,6 +62,29 @@ pub struct FoundLetter {
     pub row: bool,
 }
 
+impl FoundLetter {
+    /// A page from which a crawl begins: a seed, or with another kind a sitemap.
+    pub fn root(url: &str, step: Option<u32>, at: Moment, by: &Arc<str>) -> Self {
+        Self {
+            from: None,
+            at,
+            by: Arc::clone(by),
+            step,
+            depth: 0,
+            redirects: 0,
+            url: url.to_owned(),
+            asked: None,
+            kind: LinkKind::A,
+            anchor: String::new(),
+            rel: String::new(),
+            count: 1,
+            priority: 1.0,
+            verdict: Verdict::Follow,
+            row: false,
+        }
+    }
+}
+
 /// Some content was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DigestLetter {
@@ -78,6 +103,15 @@ pub struct SameLetter {
     pub page: PageId,
     /// The one that was first.
     pub of: PageId,
+}
+
+/// A page's depth was corrected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NearerLetter {
+    /// The page.
+    pub page: PageId,
+    /// Its distance from the seeds.
+    pub depth: u32,
 }
 
 /// Which letters: those of one batch to one shard.
@@ -263,6 +297,11 @@ fn put(out: &mut Vec<u8>, letter: &Letter) {
             put_varint(out, same.page.0);
             put_varint(out, same.of.0);
         }
+        Letter::Nearer(nearer) => {
+            put_varint(out, 3);
+            put_varint(out, nearer.page.0);
+            put_varint(out, u64::from(nearer.depth));
+        }
     }
 }
 
@@ -345,6 +384,7 @@ impl LetterBytes<'_> {
                 Letter::Digest(DigestLetter { digest, page: PageId(self.number()?), shard: ShardId(self.narrow()?) })
             }
             2 => Letter::Same(SameLetter { page: PageId(self.number()?), of: PageId(self.number()?) }),
+            3 => Letter::Nearer(NearerLetter { page: PageId(self.number()?), depth: self.narrow()? }),
             _ => return None,
         })
     }
@@ -417,6 +457,7 @@ mod tests {
             found(Some((PageId(0), ShardId(1_023))), Verdict::Outside(SkipReason::Trap(Trap::Calendar))),
             Letter::Digest(DigestLetter { digest: [7; 32], page: PageId(u64::from(u32::MAX)), shard: ShardId(5) }),
             Letter::Same(SameLetter { page: PageId(2), of: PageId(1) }),
+            Letter::Nearer(NearerLetter { page: PageId(7), depth: 3 }),
         ];
         let body = pack(all.iter()).unwrap();
         assert_eq!(unpack(&body).unwrap(), all);

@@ -105,6 +105,14 @@ pub(crate) fn digests(line: &mut SharedLine, shards: &[ShardId]) -> Result<Vec<(
     Ok(rows.iter().filter_map(read).collect())
 }
 
+/// The pages of these shards that the run was told to visit again.
+pub(crate) fn chosen(line: &mut SharedLine, shards: &[ShardId]) -> Result<Vec<PageId>> {
+    let shards: Vec<i16> = shards.iter().map(|shard| shard.sql()).collect();
+    let sql = "SELECT page FROM chosen_row WHERE shard = ANY($1) ORDER BY page";
+    let rows = line.wait("load what was chosen", line.client().query(sql, &[&shards]))?;
+    Ok(rows.iter().map(|row| PageId(row.get::<_, i64>(0).cast_unsigned())).collect())
+}
+
 pub(super) fn copy_table(
     line: &SharedLine,
     table: &LoadedTable,
@@ -136,7 +144,8 @@ pub(super) fn copy_rows(
     Ok(rows)
 }
 
-fn cell(row: &Row, at: usize, kind: &Type) -> Result<ScratchValue> {
+/// A value as SQLite keeps it.
+pub(super) fn cell(row: &Row, at: usize, kind: &Type) -> Result<ScratchValue> {
     let number = |n: Option<i64>| n.map_or(ScratchValue::Null, ScratchValue::Integer);
     Ok(match *kind {
         Type::INT2 => number(row.get::<_, Option<i16>>(at).map(i64::from)),

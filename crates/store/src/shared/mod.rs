@@ -10,11 +10,17 @@
 //! one incarnation of a worker, and [`crate::Project::join`] what its recorder writes to.
 
 mod addresses;
+mod ask;
 mod commit;
 mod connect;
+mod copied;
+mod copying;
+mod ending;
 mod facts;
+mod fetching;
 mod join;
 mod letters;
+mod link_rows;
 mod load;
 mod numbers;
 mod objects;
@@ -27,19 +33,24 @@ mod runs;
 mod schema;
 mod scratch;
 mod seeds;
+mod tracking;
 mod writer;
 
 pub use addresses::{AddressAnswer, AddressDesk, AddressGrant, AddressRelease};
 pub use connect::{S3Options, SharedAddress};
+pub(crate) use copied::ElsewhereArchive;
+pub use copied::{CopyOrigin, reach_s3};
+pub use ending::DepthRule;
 pub use join::{HeartbeatReply, Membership, ShardClerk, WorkerCard, WorkerReport};
-pub use letters::{DigestLetter, FoundLetter, Letter, LetterBundle, LetterId, Mailbox, SameLetter};
+pub use letters::{DigestLetter, FoundLetter, Letter, LetterBundle, LetterId, Mailbox, NearerLetter, SameLetter};
 pub use load::Adopted;
-pub(crate) use load::{digests, load};
+pub(crate) use load::{chosen, digests, load};
 pub(crate) use objects::ObjectArchive;
 pub use objects::OrphanObject;
 pub use overview::{ShardOverview, SharedOverview, WorkerOverview};
 pub use project::{SharedListing, SharedMaking, SharedProject};
-pub use runs::{PlantedRun, SharedRun};
+pub use pull::{CopyChange, PulledCopy};
+pub use runs::{PlantedRun, RunTerms, SharedRun};
 pub(crate) use scratch::wipe;
 pub use seeds::{SeedToPlant, SharedSeed};
 pub(crate) use writer::SharedWriter;

@@ -112,7 +112,13 @@ impl SharedProject {
 
     /// Becomes one of its workers.
     pub fn join(&self, card: &WorkerCard) -> Result<Membership> {
-        Membership::begin(self, card)
+        let joined = Membership::begin(self, card, false)?;
+        joined.ok_or_else(|| StoreError::Shared(format!("project {} takes no more workers", self.name)))
+    }
+
+    /// Becomes its only worker; nothing if there is another.
+    pub fn join_alone(&self, card: &WorkerCard) -> Result<Option<Membership>> {
+        Membership::begin(self, card, true)
     }
 
     /// A reader of its bytes.

@@ -3,6 +3,7 @@
 use super::SharedWriter;
 use super::commit::copy;
 use super::connect::SharedLine;
+use super::link_rows::LinkRows;
 use super::rows::CopyRows;
 use crate::error::Result;
 use crate::sqlite::{Catalogue, is_told};
@@ -15,7 +16,7 @@ const PAGE: &str =
     "page_row (shard, kind, id, url, host, why, depth, redirects, priority, rank, at, by, origin, step, asked)";
 const VISIT: &str = "visit_row (shard, flag, kind, page, run, at, by, status, mime, charset, length, transferred, digest, simhash, title,
     lang, etag, last_modified, duplicate_of, problem, elapsed_ms, warc, warc_offset, warc_length, source)";
-const LINK: &str = "link_row (shard, kind, source, dst, count, first_run, anchor, rel)";
+
 const IMAGE: &str = "image_row (shard, page, seq, url, alt, width, height, mime)";
 const WARC: &str = "warc_row (id, name, length, records)";
 const CHANGE: &str = "change_row (shard, seq, run, page, flag, at, moved, detail)";
@@ -27,7 +28,7 @@ pub(super) struct BatchRows {
     hosts: CopyRows,
     pages: CopyRows,
     visits: CopyRows,
-    links: CopyRows,
+    links: LinkRows,
     images: CopyRows,
     files: CopyRows,
     digests: CopyRows,
@@ -35,8 +36,8 @@ pub(super) struct BatchRows {
     changes: Vec<TellingVisit>,
     /// Pages visited earlier in this run: what that visit left is replaced.
     repeated: Vec<i64>,
-    /// Pages visited by earlier runs.
-    revisited: Vec<i64>,
+    /// Pages whose images are replaced.
+    redrawn: Vec<i64>,
     /// What each shard gains: pages known and pages visited.
     gains: BTreeMap<i16, (i64, i64)>,
     run: i32,
@@ -54,7 +55,8 @@ struct TellingVisit {
 
 impl BatchRows {
     pub(super) fn of(writer: &mut SharedWriter, batch: &Batch, scratch: &Catalogue) -> Result<Self> {
-        let mut rows = Self { run: batch.run.0.cast_signed(), ..Self::default() };
+        let links = LinkRows::of(batch.run.0.cast_signed());
+        let mut rows = Self { run: batch.run.0.cast_signed(), links, ..Self::default() };
         rows.no = writer.attempt()?.no.cast_signed();
         for host in &batch.hosts {
             let shard = writer.shard_of(&host.name);
@@ -66,10 +68,7 @@ impl BatchRows {
         for finished in &batch.visits {
             rows.visit(writer, batch.run, finished, scratch)?;
         }
-        for link in &batch.told {
-            let row = rows.links.row(8).small(link.shard.sql()).small(i16::from(link.kind.code())).page(link.src);
-            row.page(link.dst).big(i64::from(link.count)).int(rows.run).filled(&link.anchor).filled(&link.rel);
-        }
+        rows.links.told(&batch.told);
         if let Some((id, file)) = writer.object() {
             rows.files.row(4).big(id).text(&file.name).unsigned(file.length).unsigned(file.records);
         }
@@ -105,8 +104,13 @@ impl BatchRows {
         let shard = writer.shard_of_host(visit.host, scratch)?.sql();
         let before = scratch.visited_before(visit.page, run)?;
         let id = visit.page.0.cast_signed();
+        let saw_content = match visit.flag {
+            Flag::New | Flag::Updated | Flag::Missing => true,
+            Flag::Same => !visit.links.is_empty(),
+            Flag::Error => false,
+        };
         self.repeated.extend(before.repeated.then_some(id));
-        self.revisited.extend(before.earlier.then_some(id));
+        self.redrawn.extend((saw_content && (before.repeated || before.earlier)).then_some(id));
         self.gains.entry(shard).or_default().1 += i64::from(!before.repeated);
         let linked = !visit.links.is_empty() && !before.linked_earlier;
         let source = (linked || before.linked_here).then_some(visit.page);
@@ -119,8 +123,8 @@ impl BatchRows {
         };
         let by = writer.names.of(&visit.by)?;
         self.put_visit(visit, (shard, by), file, source);
-        if visit.flag != Flag::Error {
-            self.put_links(shard, visit, targets);
+        if saw_content {
+            self.links.seen(shard, visit, targets, before.earlier || before.repeated);
             for (seq, image) in (0i64..).zip(&visit.images) {
                 let row = self.images.row(8).small(shard).page(visit.page).big(seq).text(&image.url);
                 row.maybe_text(image.alt.as_deref()).maybe(image.width.map(i64::from), CopyRows::big);
@@ -150,63 +154,27 @@ impl BatchRows {
         rows.maybe(source, CopyRows::page);
     }
 
-    /// A row for each target and kind; those told by letters are written by whoever reads them.
-    fn put_links(&mut self, shard: i16, visit: &Visit, targets: &[PageId]) {
-        let mut order: Vec<(PageId, u8, usize)> = (0..)
-            .zip(visit.links.iter().zip(targets))
-            .filter(|(_, (_, dst))| dst.0 != 0)
-            .map(|(at, (link, dst))| (*dst, link.kind.code(), at))
-            .collect();
-        order.sort_unstable();
-        for same in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-            let (dst, kind, first) = same[0];
-            let count: i64 = same.iter().map(|(_, _, at)| i64::from(visit.links[*at].count)).sum();
-            let link = &visit.links[first];
-            let row = self.links.row(8).small(shard).small(i16::from(kind)).page(visit.page).page(dst);
-            row.big(count).int(self.run).filled(visit.links.anchor(link)).filled(&link.rel);
-        }
-    }
-
     /// Writes them within a transaction.
     pub(super) fn write(self, line: &mut SharedLine) -> Result<()> {
         copy(line, HOST, self.hosts)?;
         copy(line, PAGE, self.pages)?;
         copy(line, WARC, self.files)?;
         if !self.repeated.is_empty() {
-            let values: [&(dyn tokio_postgres::types::ToSql + Sync); 2] = [&self.repeated, &self.run];
-            for sql in [
-                "DELETE FROM visit_row WHERE page = ANY($1) AND run = $2",
-                "DELETE FROM link_row WHERE source = ANY($1) AND first_run = $2",
-            ] {
-                line.wait("replace a visit", line.client().execute(sql, &values))?;
-            }
+            let sql = "DELETE FROM visit_row WHERE page = ANY($1) AND run = $2";
+            line.wait("replace a visit", line.client().execute(sql, &[&self.repeated, &self.run]))?;
+            self.links.forget(line, &self.repeated)?;
         }
-        let again: Vec<i64> = self.repeated.iter().chain(&self.revisited).copied().collect();
-        if !again.is_empty() {
+        if !self.redrawn.is_empty() {
             let sql = "DELETE FROM image_row WHERE page = ANY($1)";
-            line.wait("replace images", line.client().execute(sql, &[&again]))?;
+            line.wait("replace images", line.client().execute(sql, &[&self.redrawn]))?;
         }
         copy(line, VISIT, self.visits)?;
-        if self.revisited.is_empty() {
-            copy(line, LINK, self.links)?;
-        } else {
-            merge_links(line, self.links)?;
-        }
+        self.links.write(line)?;
         copy(line, IMAGE, self.images)?;
         remember(line, self.digests)?;
         tell(line, self.run, self.changes)?;
         gain(line, self.no, &self.gains)
     }
-}
-
-/// Adds links of which some may be there from earlier runs.
-fn merge_links(line: &mut SharedLine, links: CopyRows) -> Result<()> {
-    let stage = "CREATE TEMP TABLE IF NOT EXISTS seen_link (LIKE link_row) ON COMMIT DELETE ROWS";
-    line.run("merge links", stage)?;
-    copy(line, &LINK.replacen("link_row", "seen_link", 1), links)?;
-    let sql = "INSERT INTO link_row SELECT s.* FROM seen_link s WHERE NOT EXISTS
-                 (SELECT 1 FROM link_row l WHERE l.source = s.source AND l.dst = s.dst AND l.kind = s.kind AND l.last_run IS NULL)";
-    line.wait("merge links", line.client().execute(sql, &[])).map(drop)
 }
 
 /// Who was first with some content stays so.

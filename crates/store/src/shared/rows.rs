@@ -84,6 +84,10 @@ impl CopyRows {
         self.field(&x.to_be_bytes())
     }
 
+    pub(crate) fn double(&mut self, x: f64) -> &mut Self {
+        self.field(&x.to_be_bytes())
+    }
+
     pub(crate) fn text(&mut self, text: &str) -> &mut Self {
         if memchr::memchr(0, text.as_bytes()).is_some() {
             return self.field(text.replace('\0', "").as_bytes());

@@ -1,20 +1,19 @@
-//! How does a shared run begin, and who may say that it has ended?
+//! How does a shared run begin?
 //!
-//! A run begins with its row, its seeds and a letter for each of them in one transaction. It has
-//! ended when, in one snapshot, every shard is idle for it and no letter waits: work comes only
-//! from shards that are not idle and from letters, so that nothing can follow such a snapshot.
+//! With its row, its budgets, the pages chosen to be visited again, its seeds and a letter for each
+//! of these, in one transaction. How it ends is in `ending.rs`.
 
 use super::connect::SharedLine;
 use super::letters::{self, FoundLetter, Letter};
-use super::schema::AFTER_A_RUN;
 use super::seeds::{self, SeedToPlant};
 use super::{ShardId, SharedProject, shard_of};
 use crate::error::{Result, StoreError};
 use crate::sqlite::{RunRecord, RunStatus};
-use orb_page::{LinkKind, Moment, RunId, RunKind, RunState, Verdict};
+use orb_page::{Moment, PageId, RunId, RunKind};
 use orb_urls::Address;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_postgres::Row;
 
 /// A run of a shared project.
@@ -24,8 +23,29 @@ pub struct SharedRun {
     pub record: RunRecord,
     /// How many pages of its budget nobody has drawn yet; `None` if it has no budget.
     pub budget: Option<u64>,
+    /// How many bytes of its budget nobody has drawn yet.
+    pub bytes: Option<u64>,
+    /// How long it may take, over all resumptions.
+    pub time: Option<Duration>,
+    /// How long it has taken.
+    pub elapsed: Duration,
+    /// Which known pages it visits, as its planter wrote it down.
+    pub choice: Option<String>,
     /// The machines it is meant for; empty means any.
     pub machines: Vec<String>,
+}
+
+/// What limits a run besides a number of pages, and what it visits again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunTerms {
+    /// How many bytes it may fetch.
+    pub bytes: Option<u64>,
+    /// How long it may take.
+    pub time: Option<Duration>,
+    /// Which known pages it visits, in its planter's words.
+    pub choice: Option<String>,
+    /// These pages, if they are not all.
+    pub chosen: Vec<PageId>,
 }
 
 /// A run to begin.
@@ -45,8 +65,9 @@ pub struct PlantedRun {
     pub by: Arc<str>,
 }
 
-const COLUMNS: &str =
-    "id, kind, state, started_at, finished_at, coalesce(counters, ''), coalesce(settings, ''), budget_left, machines";
+const COLUMNS: &str = "id, kind, state, started_at, finished_at, coalesce(counters, ''), coalesce(settings, ''), budget_left, machines,
+    bytes_left, max_ms, used_ms + CASE WHEN finished_at IS NULL THEN (extract(epoch FROM clock_timestamp()) * 1000)::bigint - resumed_at ELSE 0 END,
+    choice";
 
 pub(super) fn read_run(row: &Row) -> SharedRun {
     let record = RunRecord {
@@ -58,7 +79,16 @@ pub(super) fn read_run(row: &Row) -> SharedRun {
         counters: row.get(5),
         settings: row.get(6),
     };
-    SharedRun { record, budget: row.get::<_, Option<i64>>(7).map(i64::cast_unsigned), machines: row.get(8) }
+    let amount = |at| row.get::<_, Option<i64>>(at).map(|left| left.max(0).cast_unsigned());
+    SharedRun {
+        record,
+        budget: amount(7),
+        bytes: amount(9),
+        time: amount(10).map(Duration::from_millis),
+        elapsed: Duration::from_millis(amount(11).unwrap_or(0)),
+        choice: row.get(12),
+        machines: row.get(8),
+    }
 }
 
 /// The last run of the project.
@@ -75,6 +105,11 @@ impl SharedProject {
 
     /// Begins a run: its row, its seeds, and a letter for each of these.
     pub fn plant(&mut self, run: &PlantedRun) -> Result<RunId> {
+        self.plant_on(run, &RunTerms::default())
+    }
+
+    /// The same with other limits than a number of pages, or with pages to visit again.
+    pub fn plant_on(&mut self, run: &PlantedRun, terms: &RunTerms) -> Result<RunId> {
         let letters = seed_letters(&run.seeds, &run.by, self.shards)?;
         self.with(|line| {
             line.run("begin a run", "BEGIN")?;
@@ -84,12 +119,16 @@ impl SharedProject {
             if let Some(row) = line.wait("begin a run", line.client().query_opt(open, &[]))? {
                 return Err(StoreError::Shared(format!("run {} has not ended", row.get::<_, i32>(0))));
             }
-            let sql = "INSERT INTO run_row (id, kind, state, started_at, settings, budget_left, machines)
-                       VALUES ($1, $2, $3, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, $4, $5, $6)";
+            let sql = "INSERT INTO run_row (id, kind, state, started_at, resumed_at, settings, budget_left, machines, bytes_left, max_ms, choice)
+                       SELECT $1, $2, $3, n.at, n.at, $4, $5, $6, $7, $8, $9
+                       FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS at) n";
             let budget = run.budget.map(u64::cast_signed);
-            let values: [&(dyn tokio_postgres::types::ToSql + Sync); 6] =
-                [&id, &run.kind.name(), &RunStatus::Running.name(), &run.settings, &budget, &run.machines];
+            let (bytes, time) = (terms.bytes.map(u64::cast_signed), millis(terms.time));
+            let (kind, running) = (run.kind.name(), RunStatus::Running.name());
+            let values: [&(dyn tokio_postgres::types::ToSql + Sync); 9] =
+                [&id, &kind, &running, &run.settings, &budget, &run.machines, &bytes, &time, &terms.choice];
             line.wait("begin a run", line.client().execute(sql, &values))?;
+            choose(line, &terms.chosen)?;
             seeds::write(line, run.seeds.iter().map(|seed| (seed, None)))?;
             letters::write_from_nobody(line, &letters)?;
             line.run("begin a run", "COMMIT")?;
@@ -115,43 +154,41 @@ impl SharedProject {
 
     /// Takes up a run that was stopped, with another budget if one is given.
     pub fn resume_run(&mut self, run: RunId, budget: Option<u64>) -> Result<()> {
-        let sql =
-            "UPDATE run_row SET state = $2, finished_at = NULL, budget_left = coalesce($3, budget_left) WHERE id = $1";
-        let budget = budget.map(u64::cast_signed);
-        self.set_run(sql, &[&run.0.cast_signed(), &RunStatus::Running.name(), &budget])
+        self.resume_on(run, budget, &RunTerms::default())
     }
 
-    /// Ends a run that is stopped, or whose budget is used up.
-    pub fn finish_run(&mut self, run: RunId, state: RunState) -> Result<()> {
-        let sql = "UPDATE run_row SET state = $2, finished_at = (extract(epoch FROM clock_timestamp()) * 1000)::bigint
-                   WHERE id = $1 AND finished_at IS NULL";
-        self.set_run(sql, &[&run.0.cast_signed(), &state.name()])?;
-        self.with(|line| line.run("index the links", AFTER_A_RUN))
+    /// The same with other limits than a number of pages; those that are not given stay.
+    pub fn resume_on(&mut self, run: RunId, budget: Option<u64>, terms: &RunTerms) -> Result<()> {
+        let sql = "UPDATE run_row SET state = $2, finished_at = NULL, budget_left = coalesce($3, budget_left),
+                     bytes_left = coalesce($4, bytes_left), max_ms = coalesce($5, max_ms),
+                     resumed_at = (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+                   WHERE id = $1 AND finished_at IS NOT NULL";
+        let (budget, bytes) = (budget.map(u64::cast_signed), terms.bytes.map(u64::cast_signed));
+        let (run, running, time) = (run.0.cast_signed(), RunStatus::Running.name(), millis(terms.time));
+        self.set_run(sql, &[&run, &running, &budget, &bytes, &time])
     }
 
-    fn set_run(&mut self, sql: &str, values: &[&(dyn tokio_postgres::types::ToSql + Sync)]) -> Result<()> {
+    pub(super) fn set_run(&mut self, sql: &str, values: &[&(dyn tokio_postgres::types::ToSql + Sync)]) -> Result<()> {
         self.with(|line| match line.wait("write the run", line.client().execute(sql, values))? {
             1 => Ok(()),
             _ => Err(StoreError::Shared("there is no such run, or it has ended".to_owned())),
         })
     }
+}
 
-    /// Ends a run if everything is done; whether it is over, by whomever it was ended.
-    pub fn end_if_done(&mut self, run: RunId) -> Result<bool> {
-        let id = run.0.cast_signed();
-        let sql = "UPDATE run_row SET state = $2, finished_at = (extract(epoch FROM clock_timestamp()) * 1000)::bigint
-                   WHERE id = $1 AND finished_at IS NULL
-                   AND NOT EXISTS (SELECT 1 FROM shard WHERE idle IS DISTINCT FROM $1) AND NOT EXISTS (SELECT 1 FROM letter)";
-        let ended =
-            self.with(|line| line.wait("end the run", line.client().execute(sql, &[&id, &RunState::Done.name()])))?;
-        if ended > 0 {
-            self.with(|line| line.run("index the links", AFTER_A_RUN))?;
-            return Ok(true);
-        }
-        let sql = "SELECT finished_at IS NOT NULL FROM run_row WHERE id = $1";
-        let row = self.with(|line| line.wait("read the run", line.client().query_opt(sql, &[&id])))?;
-        Ok(row.is_some_and(|row| row.get(0)))
+fn millis(span: Option<Duration>) -> Option<i64> {
+    span.map(|span| i64::try_from(span.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Writes down which known pages a run visits, for whoever takes their shards.
+fn choose(line: &SharedLine, chosen: &[PageId]) -> Result<()> {
+    line.run("choose pages", "DELETE FROM chosen_row")?;
+    for some in chosen.chunks(100_000) {
+        let pages: Vec<i64> = some.iter().map(|page| page.0.cast_signed()).collect();
+        let sql = "INSERT INTO chosen_row (shard, page) SELECT shard, id FROM page_row WHERE id = ANY($1) ON CONFLICT DO NOTHING";
+        line.wait("choose pages", line.client().execute(sql, &[&pages]))?;
     }
+    Ok(())
 }
 
 /// A letter for every seed, by the shards they go to.
@@ -160,23 +197,7 @@ fn seed_letters(seeds: &[SeedToPlant], by: &Arc<str>, shards: u16) -> Result<BTr
     for seed in seeds {
         let address = Address::from_canonical(&seed.url)
             .map_err(|e| StoreError::Shared(format!("the seed {} is not canonical: {e}", seed.url)))?;
-        let letter = Letter::Found(FoundLetter {
-            from: None,
-            at: Moment::now(),
-            by: Arc::clone(by),
-            step: seed.step,
-            depth: 0,
-            redirects: 0,
-            url: seed.url.clone(),
-            asked: None,
-            kind: LinkKind::A,
-            anchor: String::new(),
-            rel: String::new(),
-            count: 1,
-            priority: 1.0,
-            verdict: Verdict::Follow,
-            row: false,
-        });
+        let letter = Letter::Found(FoundLetter::root(&seed.url, seed.step, Moment::now(), by));
         letters.entry(shard_of(address.host(), shards)).or_default().push(letter);
     }
     Ok(letters)

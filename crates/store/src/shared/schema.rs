@@ -16,7 +16,14 @@ use crate::error::{Result, StoreError};
 use crate::sqlite::shared_views;
 
 /// The version of the tables that this program knows.
-pub(crate) const VERSION: i32 = 1;
+pub(crate) const VERSION: i32 = 2;
+
+/// What makes the tables of a version those of the next; the first is for version 1.
+const UPGRADES: &[&str] = &["
+ALTER TABLE project ADD COLUMN timeline bigint NOT NULL DEFAULT 0, ADD COLUMN since timestamptz;
+ALTER TABLE worker ADD COLUMN timeline bigint NOT NULL DEFAULT 0;
+ALTER TABLE address ADD COLUMN turn bigint NOT NULL DEFAULT 0;
+"];
 
 /// The name of a project's schema.
 pub(crate) fn schema_of(project: &str) -> String {
@@ -28,12 +35,14 @@ const CONTROL: &str = "
 CREATE TABLE project (
   program text NOT NULL, version integer NOT NULL, name text NOT NULL, shards smallint NOT NULL, fingerprint text NOT NULL,
   settings text NOT NULL, made_at bigint NOT NULL, next_page bigint NOT NULL, next_host integer NOT NULL, next_name integer NOT NULL,
-  next_run integer NOT NULL, next_worker bigint NOT NULL, next_seed bigint NOT NULL, next_change bigint NOT NULL) WITH (fillfactor = 10);
+  next_run integer NOT NULL, next_worker bigint NOT NULL, next_seed bigint NOT NULL, next_change bigint NOT NULL,
+  timeline bigint NOT NULL DEFAULT 0, since timestamptz) WITH (fillfactor = 10);
 CREATE TABLE worker (
   id bigint PRIMARY KEY, name text NOT NULL, machine text NOT NULL, alive boolean NOT NULL, until timestamptz NOT NULL,
   lease_ms bigint NOT NULL, batch bigint NOT NULL, nonce bigint NOT NULL, weight integer NOT NULL, why text NOT NULL DEFAULT '',
-  pages_per_second real NOT NULL DEFAULT 0, queued bigint NOT NULL DEFAULT 0, ticket bigint NOT NULL DEFAULT 0, ticket_run integer,
-  backend integer, version text NOT NULL, joined timestamptz NOT NULL, beaten timestamptz NOT NULL) WITH (fillfactor = 10);
+  pages_per_second real NOT NULL DEFAULT 0, queued bigint NOT NULL DEFAULT 0, ticket bigint NOT NULL DEFAULT 0, byte_ticket bigint NOT NULL DEFAULT 0, ticket_run integer,
+  backend integer, version text NOT NULL, joined timestamptz NOT NULL, beaten timestamptz NOT NULL,
+  timeline bigint NOT NULL DEFAULT 0) WITH (fillfactor = 10);
 CREATE TABLE shard (
   id smallint PRIMARY KEY, worker bigint, batch bigint NOT NULL DEFAULT 0, pages bigint NOT NULL DEFAULT 0,
   fetched bigint NOT NULL DEFAULT 0, idle integer, since timestamptz) WITH (fillfactor = 20);
@@ -43,7 +52,7 @@ CREATE TABLE letter (
   WITH (autovacuum_vacuum_scale_factor = 0.0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);
 CREATE TABLE address (
   key text PRIMARY KEY, worker bigint NOT NULL, until timestamptz NOT NULL, open_at timestamptz NOT NULL, delay_ms bigint NOT NULL,
-  wanted timestamptz, wanted_by bigint) WITH (fillfactor = 50);
+  wanted timestamptz, wanted_by bigint, turn bigint NOT NULL DEFAULT 0) WITH (fillfactor = 50);
 CREATE TABLE seed (no bigint PRIMARY KEY, url text NOT NULL, step integer, origin text);
 CREATE TABLE split (id bigint PRIMARY KEY, object text NOT NULL, worker bigint NOT NULL, docs bigint NOT NULL, mark bigint NOT NULL);
 CREATE TABLE digest_row (shard smallint NOT NULL, digest bytea NOT NULL, page bigint NOT NULL, PRIMARY KEY (digest, shard));
@@ -55,7 +64,8 @@ CREATE TABLE meta (key text PRIMARY KEY, value text);
 CREATE TABLE name_row (id integer PRIMARY KEY, name text NOT NULL UNIQUE);
 CREATE TABLE run_row (
   id integer PRIMARY KEY, kind text NOT NULL, state text NOT NULL, started_at bigint NOT NULL, finished_at bigint, counters text,
-  settings text, budget_left bigint, machines text[] NOT NULL DEFAULT '{}') WITH (fillfactor = 10);
+  settings text, budget_left bigint, bytes_left bigint, max_ms bigint, used_ms bigint NOT NULL DEFAULT 0, resumed_at bigint NOT NULL DEFAULT 0,
+  choice text, machines text[] NOT NULL DEFAULT '{}') WITH (fillfactor = 10);
 CREATE TABLE host_row (
   shard smallint NOT NULL, id integer NOT NULL, scheme text NOT NULL, name text NOT NULL, port integer NOT NULL, ip text,
   not_before bigint, backoff_ms bigint NOT NULL DEFAULT 0, first_seen bigint NOT NULL, PRIMARY KEY (id, shard));
@@ -80,7 +90,7 @@ CREATE TABLE visit_row (
   source bigint, PRIMARY KEY (page, run, shard));
 CREATE TABLE link_row (
   shard smallint NOT NULL, kind smallint NOT NULL, source bigint NOT NULL, dst bigint NOT NULL, count bigint NOT NULL,
-  first_run integer NOT NULL, last_run integer, anchor text, rel text);
+  first_run integer NOT NULL, last_run integer, seen_run integer NOT NULL, anchor text, rel text);
 CREATE INDEX link_by_range ON link_row USING brin (source) WITH (pages_per_range = 32);
 CREATE TABLE past_row (
   shard smallint NOT NULL, source bigint NOT NULL, dst bigint NOT NULL, kind smallint NOT NULL, last_run integer NOT NULL,
@@ -90,6 +100,7 @@ CREATE TABLE image_row (
   mime text, PRIMARY KEY (page, seq, shard));
 CREATE TABLE warc_row (id bigint PRIMARY KEY, name text NOT NULL, length bigint NOT NULL, records bigint NOT NULL);
 CREATE TABLE due_row (shard smallint NOT NULL, page bigint NOT NULL, rate double precision NOT NULL, due bigint, PRIMARY KEY (page, shard));
+CREATE TABLE chosen_row (shard smallint NOT NULL, page bigint NOT NULL, PRIMARY KEY (page, shard));
 CREATE TABLE ack_row (run integer PRIMARY KEY, at bigint NOT NULL, by text, note text);
 CREATE TABLE noise_row (shard smallint NOT NULL, host integer NOT NULL, text text NOT NULL, PRIMARY KEY (host, shard));
 CREATE TABLE session_row (shard smallint NOT NULL, host integer NOT NULL, rules text NOT NULL, PRIMARY KEY (host, shard));
@@ -148,6 +159,43 @@ fn create_locked(line: &SharedLine, schema: &str, (project, shards, settings): (
     Ok(())
 }
 
+/// Brings the tables of an earlier version up to this one, in one transaction and under the lock
+/// under which they were made. Workers of the earlier version must not be there: they would write
+/// rows without what is new in them.
+fn upgrade(line: &SharedLine, project: &str) -> Result<()> {
+    let schema = schema_of(project);
+    line.run("upgrade a project", "BEGIN")?;
+    let done = upgrade_locked(line, &schema, project);
+    line.run("upgrade a project", if done.is_ok() { "COMMIT" } else { "ROLLBACK" }).and(done)
+}
+
+fn upgrade_locked(line: &SharedLine, schema: &str, project: &str) -> Result<()> {
+    let client = line.client();
+    line.wait("upgrade a project", client.execute("SELECT pg_advisory_xact_lock(hashtext($1))", &[&schema]))?;
+    let found = format!(
+        "SELECT version, (SELECT count(*) FROM {schema}.worker WHERE alive AND until > now()) FROM {schema}.project",
+        schema = quoted(schema)
+    );
+    let row = line.wait("upgrade a project", client.query_one(&found, &[]))?;
+    let (version, working): (i32, i64) = (row.get(0), row.get(1));
+    if version >= VERSION {
+        // Somebody else was first.
+        return Ok(());
+    }
+    if working > 0 {
+        return Err(StoreError::Shared(format!(
+            "project {project} has format {version} and {working} workers of an earlier version: stop them, so that it can be brought to format {VERSION}"
+        )));
+    }
+    let from = usize::try_from(version - 1).unwrap_or(usize::MAX);
+    let steps = UPGRADES.get(from..).ok_or_else(|| {
+        StoreError::Shared(format!("project {project} in this store has format {version}, which nobody knows"))
+    })?;
+    let all =
+        format!("SET LOCAL search_path = {};{}UPDATE project SET version = {VERSION}", quoted(schema), steps.concat());
+    line.run("upgrade a project", &all)
+}
+
 fn exists(line: &SharedLine, schema: &str) -> Result<bool> {
     let sql = "SELECT count(*) FROM pg_namespace WHERE nspname = $1";
     let row = line.wait("look for the project", line.client().query_one(sql, &[&schema]))?;
@@ -175,11 +223,13 @@ pub(crate) fn examine(line: &SharedLine, project: &str) -> Result<Described> {
     if program != "orbweaver" {
         return no(strange());
     }
-    if version != VERSION {
-        let which = if version > VERSION { "a newer" } else { "an older" };
+    if version > VERSION {
         return no(format!(
-            "project {project} in this store has format {version}, of {which} version: this program knows format {VERSION}"
+            "project {project} in this store has format {version}, of a newer version: this program knows format {VERSION}"
         ));
+    }
+    if version < VERSION {
+        upgrade(line, project)?;
     }
     let ours = fingerprint();
     if theirs != ours {

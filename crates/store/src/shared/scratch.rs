@@ -1,4 +1,4 @@
-//! What is removed before a worker begins anew?
+//! What is removed before a worker begins again?
 
 use crate::error::{Result, StoreError};
 use crate::home::ProjectDir;

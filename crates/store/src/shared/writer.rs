@@ -12,7 +12,7 @@ use super::{ShardId, WorkerId, shard_of};
 use crate::error::{Result, StoreError};
 use crate::sqlite::Catalogue;
 use crate::{ArchiveReader, Batch, FileEnd, FinishedVisit, fault, warc};
-use orb_page::{Body, HostId, Moment, PageId, RunId, WarcPosition};
+use orb_page::{Body, HostId, Moment, PageId, WarcPosition};
 use std::collections::{BTreeSet, HashMap};
 use std::io::Read as _;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(crate) struct SharedWriter {
     pub(super) done: u64,
     pub(super) attempt: Option<CommitAttempt>,
     /// What the shards were last said to be idle for; `None` if that is not known.
-    pub(super) idle: Option<Option<RunId>>,
+    pub(super) idle: Option<Option<i32>>,
     held: BTreeSet<ShardId>,
     numbers: NumberBlocks,
     hosts: HashMap<HostId, ShardId>,

@@ -14,7 +14,7 @@ use super::visits::VisitWriter;
 use crate::error::{Result, StoreError};
 use crate::fault::sql_point;
 use crate::{ArchiveEnd, Batch, DroppedPage, FinishedVisit, HostFact};
-use orb_page::{Discovered, RunId};
+use orb_page::{Discovered, PageId, RunId};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -104,6 +104,7 @@ impl Catalogue {
         write_hosts(&tx, batch)?;
         write_discovered(&tx, &mut self.names, &batch.discovered)?;
         write_archive(&tx, &mut self.files, archive)?;
+        write_nearer(&tx, &batch.nearer)?;
         let moved = write_requeued(&tx, batch)?;
         let next_source = VisitWriter::new(&tx, batch.run, self.next_source)?.bare(self.scratch).write(
             &mut self.names,
@@ -223,6 +224,11 @@ fn write_requeued(db: &Connection, batch: &Batch) -> rusqlite::Result<Vec<(u64, 
         update.execute(params![id, rank, page.depth, batch.run.0, page.step])?;
     }
     Ok(moved)
+}
+
+fn write_nearer(db: &Connection, nearer: &[(PageId, u32)]) -> rusqlite::Result<()> {
+    let mut update = db.prepare_cached("UPDATE page_row SET depth = ?2 WHERE id = ?1")?;
+    nearer.iter().try_for_each(|(page, depth)| update.execute(params![page.0.cast_signed(), depth]).map(drop))
 }
 
 fn write_dropped(db: &Connection, names: &mut HashMap<Arc<str>, i64>, batch: &Batch) -> rusqlite::Result<()> {

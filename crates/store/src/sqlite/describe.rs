@@ -29,17 +29,35 @@ pub struct ColumnNote {
 impl CatalogueReader {
     /// The tables and views that users may rely on, with their meanings.
     pub fn schema(&self) -> Result<Vec<TableNote>> {
-        let described = NOTES.iter().chain(super::health::NOTES).map(|(table, about, columns)| {
-            let names: Vec<String> = self.all("SELECT name FROM pragma_table_info(?1)", [table], |r| r.get(0))?;
-            let meaning = |name: &String| columns.iter().find(|(n, _)| n == name).map_or("", |(_, about)| about);
+        let described = notes().map(|note| {
+            let names: Vec<String> = self.all("SELECT name FROM pragma_table_info(?1)", [note.0], |r| r.get(0))?;
             // The ranks are described even if they have not been computed.
             let names =
-                if names.is_empty() { columns.iter().map(|(name, _)| (*name).to_owned()).collect() } else { names };
-            let columns = names.into_iter().map(|name| ColumnNote { about: meaning(&name), name }).collect();
-            Ok(TableNote { table, about, columns })
+                if names.is_empty() { note.2.iter().map(|(name, _)| (*name).to_owned()).collect() } else { names };
+            Ok(described(note, names))
         });
         described.collect()
     }
+}
+
+/// The tables that users may rely on, with the columns that they have where they are asked; all
+/// tables if none is known to have any.
+pub(crate) fn described_tables(columns: impl Fn(&str) -> Vec<String>) -> Vec<TableNote> {
+    let all: Vec<TableNote> = notes().map(|note| described(note, columns(note.0))).collect();
+    if all.iter().all(|note| note.columns.is_empty()) {
+        return all;
+    }
+    all.into_iter().filter(|note| !note.columns.is_empty()).collect()
+}
+
+fn notes() -> impl Iterator<Item = &'static Note> {
+    NOTES.iter().chain(super::health::NOTES)
+}
+
+fn described((table, about, columns): &'static Note, names: Vec<String>) -> TableNote {
+    let meaning = |name: &String| columns.iter().find(|(n, _)| n == name).map_or("", |(_, about)| about);
+    let columns = names.into_iter().map(|name| ColumnNote { about: meaning(&name), name }).collect();
+    TableNote { table, about, columns }
 }
 
 /// A table with its meaning and those of its columns.

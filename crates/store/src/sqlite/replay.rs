@@ -226,10 +226,14 @@ pub(crate) struct Placed {
 }
 
 impl CatalogueReader {
-    /// Every visit in the archive, in archive order.
+    /// Every visit in the archive, in archive order, with the position of its file in the list of
+    /// files: their numbers may have gaps.
     pub(crate) fn each_placed(&self, mut f: impl FnMut(&Placed) -> Result<()>) -> Result<()> {
-        let sql = "SELECT p.url, v.warc, v.warc_offset, v.warc_length, v.digest, v.length, v.status
-                   FROM visit_row v JOIN page_row p ON p.id = v.page WHERE v.warc NOTNULL ORDER BY v.warc, v.warc_offset";
+        let sql = "SELECT p.url, coalesce(f.no, 1 + (SELECT count(*) FROM warc_row)), v.warc_offset, v.warc_length, v.digest, v.length,
+                     v.status
+                   FROM visit_row v JOIN page_row p ON p.id = v.page
+                   LEFT JOIN (SELECT id, row_number() OVER (ORDER BY id) AS no FROM warc_row) f ON f.id = v.warc
+                   WHERE v.warc NOTNULL ORDER BY 2, v.warc_offset";
         let read = |row: &Row<'_>| {
             let number = |i: usize| row.get::<_, Option<i64>>(i).map(|n| n.unwrap_or(0).cast_unsigned());
             Ok(Placed {

@@ -110,7 +110,9 @@ pub(super) fn complete_upgrade(db: &Connection) -> rusqlite::Result<()> {
     db.execute_batch(&(added() + &views() + &super::views::statements("")))
 }
 
-/// Gives a read-only connection what an older catalogue lacks, as temporary tables.
+/// Gives a read-only connection what a catalogue of another version lacks, as temporary tables and
+/// views. Usually that is nothing, and parsing all views again would take most of the time of
+/// connecting.
 pub(crate) fn complete_for_reading(db: &Connection) -> rusqlite::Result<()> {
     let mut known = db.prepare("SELECT count(*) FROM main.sqlite_schema WHERE name = ?1")?;
     for (name, columns) in ADDED {
@@ -118,7 +120,7 @@ pub(crate) fn complete_for_reading(db: &Connection) -> rusqlite::Result<()> {
             db.execute_batch(&format!("CREATE TEMP TABLE {name} {columns}"))?;
         }
     }
-    db.execute_batch(&super::views::statements("TEMP"))
+    if super::views::are_current(db)? { Ok(()) } else { db.execute_batch(&super::views::statements("TEMP")) }
 }
 
 fn added() -> String {

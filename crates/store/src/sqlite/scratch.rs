@@ -1,8 +1,8 @@
 //! What if the catalogue is only a copy?
 //!
 //! A worker of a shared project has one of the shards it holds. PostgreSQL has decided before
-//! anything is written here, so it may be lost at any time: it is not synced, its numbers have gaps,
-//! and links, images and changes, which no crawl reads, are left out.
+//! anything is written here, so it may be lost at any time: it is not synced, its numbers have
+//! gaps, and links, images and changes, which no crawl reads, are left out.
 
 use super::Catalogue;
 use crate::error::{Result, StoreError};

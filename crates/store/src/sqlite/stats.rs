@@ -106,6 +106,9 @@ impl PageMark {
     const OF_SEED: u8 = 0x40;
     const QUEUED: u8 = 0x80;
 
+    /// A number without a page.
+    const NOBODY: Self = Self(!(Self::OF_SEED | Self::QUEUED));
+
     fn of(page: &CountedPage<'_>, is_of_seed: bool) -> Self {
         let seed = if is_of_seed { Self::OF_SEED } else { 0 };
         Self(page.kind.code() | seed | if page.queued { Self::QUEUED } else { 0 })
@@ -183,11 +186,13 @@ impl CatalogueReader {
             let (id, host, seen) = read().map_err(&fail)?;
             let here = seeds.contains(&host);
             let id = usize::try_from(id).map_err(|_| StoreError::damaged(&self.path, "a page number is too large"))?;
-            if id > marks.len() + (1 << 20) {
+            // Workers of a shared project draw numbers in blocks: whole blocks may be without a
+            // page.
+            if id > marks.len() + (1 << 26) {
                 return Err(StoreError::damaged(&self.path, format!("page numbers jump to {id}")));
             }
             // A number without a page is of no kind.
-            marks.resize(id + 1, PageMark(!(PageMark::OF_SEED | PageMark::QUEUED)));
+            marks.resize(id + 1, PageMark::NOBODY);
             marks[id] = PageMark::of(&seen, here);
             for (column, sites) in columns(stats, here).zip(&mut sites) {
                 column.add(&seen);
@@ -229,7 +234,7 @@ impl CatalogueReader {
             Ok::<(), StoreError>(())
         })?;
         let mut sums = [(0u64, 0u64); 2];
-        for (degree, mark) in into.iter().zip(marks).skip(1) {
+        for (degree, mark) in into.iter().zip(marks).skip(1).filter(|(_, mark)| **mark != PageMark::NOBODY) {
             for (column, sum) in columns(stats, mark.is_of_seed()).zip(&mut sums) {
                 column.in_degree.max = column.in_degree.max.max(u64::from(*degree));
                 *sum = (sum.0 + u64::from(*degree), sum.1 + 1);

@@ -1,12 +1,13 @@
 //! Which queries are so common that they have a name?
 //!
 //! Views built on CONTRACT.md's tables, and one for every kind of problem (`health`). They are in
-//! the catalogue for other tools; our own readers create them as temporary views, so that an older
-//! catalogue has them too.
+//! the catalogue for other tools; where it was written by another version, our own readers create
+//! them as temporary views.
 
 use super::schema::{case, name, time};
 use orb_page::{Flag, LinkKind, PageKind};
-use rusqlite::{Connection, OptionalExtension as _};
+use rusqlite::Connection;
+use std::collections::HashMap;
 
 /// Page kinds that are failures.
 pub(super) const FAILED: [PageKind; 4] =
@@ -113,15 +114,28 @@ pub(super) fn shared_statements() -> String {
 
 /// The statements that remove the views that were made by another version and say something else.
 pub(super) fn removals(db: &Connection) -> rusqlite::Result<String> {
-    let mut known = db.prepare("SELECT sql FROM main.sqlite_schema WHERE type = 'view' AND name = ?1")?;
-    let mut out = String::new();
-    for (name, select) in all() {
-        let kept: Option<String> = known.query_row([name], |r| r.get(0)).optional()?;
-        if kept.is_some_and(|kept| kept != format!("CREATE VIEW {name} AS {select}")) {
-            out += &format!("DROP VIEW {name};\n");
-        }
-    }
-    Ok(out)
+    let told = told(db)?;
+    let outdated = |(name, select): (&str, String)| {
+        let is_other = told.get(name).is_some_and(|kept| *kept != definition(name, &select));
+        is_other.then(|| format!("DROP VIEW {name};\n"))
+    };
+    Ok(all().filter_map(outdated).collect())
+}
+
+/// Whether the catalogue has all views, as this version defines them.
+pub(super) fn are_current(db: &Connection) -> rusqlite::Result<bool> {
+    let told = told(db)?;
+    Ok(all().all(|(name, select)| told.get(name).is_some_and(|kept| *kept == definition(name, &select))))
+}
+
+fn definition(name: &str, select: &str) -> String {
+    format!("CREATE VIEW {name} AS {select}")
+}
+
+/// The views of the catalogue and their definitions.
+fn told(db: &Connection) -> rusqlite::Result<HashMap<String, String>> {
+    let mut views = db.prepare("SELECT name, sql FROM main.sqlite_schema WHERE type = 'view'")?;
+    views.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
 #[cfg(test)]
@@ -129,6 +143,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
     use super::super::Catalogue;
+    use super::super::reader::connect;
     use super::*;
 
     #[test]
@@ -148,5 +163,20 @@ mod tests {
             db.query_row("SELECT count(*) FROM pragma_table_info(?1)", [view], |r| r.get(0)).unwrap()
         };
         assert_eq!(["duplicate", "orphan", "mine"].map(columns), [7, 5, 1]);
+    }
+
+    #[test]
+    fn readers_make_the_views_only_where_the_catalogue_has_others() {
+        let tmp = tempfile::tempdir().unwrap();
+        let path = tmp.path().join("crawl.db");
+        drop(Catalogue::create_or_open(&path).unwrap());
+        let of_its_own = |db: &Connection| -> i64 {
+            db.query_row("SELECT count(*) FROM temp.sqlite_schema", [], |r| r.get(0)).unwrap()
+        };
+        assert_eq!(of_its_own(&connect(&path).unwrap()), 0);
+        Connection::open(&path).unwrap().execute_batch("DROP VIEW orphan").unwrap();
+        let reader = connect(&path).unwrap();
+        assert_eq!(of_its_own(&reader), i64::try_from(all().count()).unwrap());
+        assert_eq!(reader.query_row("SELECT count(*) FROM orphan", [], |r| r.get::<_, i64>(0)).unwrap(), 0);
     }
 }

@@ -5,7 +5,7 @@ use super::http;
 use super::scan::{Scanned, read_fields, read_record};
 use crate::error::{Result, StoreError};
 use crate::home::ProjectDir;
-use crate::shared::ObjectArchive;
+use crate::shared::{ElsewhereArchive, ObjectArchive};
 use bytes::Bytes;
 use flate2::bufread::GzDecoder;
 use orb_page::{Headers, WarcPosition};
@@ -24,6 +24,8 @@ pub struct ArchiveReader {
     pub(super) dir: PathBuf,
     /// Where the files are instead, if the project is shared.
     objects: Option<Arc<ObjectArchive>>,
+    /// Where they are if they are not here: the project is a copy without its bytes.
+    elsewhere: Option<Arc<ElsewhereArchive>>,
 }
 
 /// A response as it was received.
@@ -59,17 +61,18 @@ impl StoredExchange {
 impl ArchiveReader {
     /// A reader of a project's archive files.
     pub fn open(project: &ProjectDir) -> Self {
-        Self::at(&project.archive())
+        let elsewhere = ElsewhereArchive::of(project).map(Arc::new);
+        Self { elsewhere, ..Self::at(&project.archive()) }
     }
 
     /// A reader of the archive files in `dir`.
     pub(crate) fn at(dir: &Path) -> Self {
-        Self { dir: dir.to_owned(), objects: None }
+        Self { dir: dir.to_owned(), objects: None, elsewhere: None }
     }
 
     /// A reader of a shared project's objects.
     pub(crate) fn over(objects: ObjectArchive) -> Self {
-        Self { dir: objects.place_of(""), objects: Some(Arc::new(objects)) }
+        Self { dir: objects.place_of(""), objects: Some(Arc::new(objects)), elsewhere: None }
     }
 
     /// The exchange at this position.
@@ -127,7 +130,13 @@ impl ArchiveReader {
             return Ok(GzDecoder::new(Box::new(std::io::Cursor::new(bytes))));
         }
         let path = self.dir.join(&*at.file);
-        let mut file = File::open(&path).map_err(|e| StoreError::io("open", &path, e))?;
+        let mut file = match (File::open(&path), &self.elsewhere) {
+            (Err(e), Some(elsewhere)) if e.kind() == std::io::ErrorKind::NotFound => {
+                let bytes = elsewhere.objects()?.read(&at.file, at.offset, at.length)?;
+                return Ok(GzDecoder::new(Box::new(std::io::Cursor::new(bytes))));
+            }
+            (file, _) => file.map_err(|e| StoreError::io("open", &path, e))?,
+        };
         file.seek(SeekFrom::Start(at.offset)).map_err(|e| StoreError::io("read", &path, e))?;
         Ok(GzDecoder::new(Box::new(BufReader::new(file.take(at.length)))))
     }

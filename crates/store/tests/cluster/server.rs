@@ -91,18 +91,17 @@ impl Server {
         self.try_number(sql).expect("the server answers")
     }
 
-    /// The processor time that all processes of the server have taken.
+    /// The processor time that the connections of our program have taken. What the server does by
+    /// itself (autovacuum, checkpoints, writing its log) is not in it.
     pub fn cpu(&self) -> std::time::Duration {
-        let parent = self.server.as_ref().unwrap().id();
-        let mut ticks = 0;
-        for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-            let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
-            let Some((_, fields)) = stat.rsplit_once(") ") else { continue };
-            let fields: Vec<&str> = fields.split(' ').collect();
-            if fields[1] == parent.to_string() {
-                ticks += fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
-            }
-        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let pids: Vec<i32> = runtime.block_on(async {
+            let (client, connection) = tokio_postgres::connect(&self.url(), NoTls).await.unwrap();
+            tokio::spawn(connection);
+            let sql = "SELECT pid FROM pg_stat_activity WHERE application_name LIKE 'orb %'";
+            client.query(sql, &[]).await.unwrap().iter().map(|row| row.get(0)).collect()
+        });
+        let ticks: u64 = pids.into_iter().map(ticks_of).sum();
         std::time::Duration::from_millis(ticks * 1_000 / rustix::param::clock_ticks_per_second())
     }
 
@@ -142,6 +141,14 @@ impl Drop for Server {
             let _ = server.wait();
         }
     }
+}
+
+/// What a process has used of the processor, in ticks of the kernel's clock.
+fn ticks_of(pid: i32) -> u64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let (_, fields) = stat.rsplit_once(") ").unwrap();
+    let fields: Vec<&str> = fields.split(' ').collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
 }
 
 /// A program of the newest installed PostgreSQL, run as a user it accepts.
