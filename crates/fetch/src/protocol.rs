@@ -1,7 +1,8 @@
 //! Which protocols are there, and what must each of them do?
 //!
 //! A protocol is one module that implements [`Fetch`] on the [`Line`] and one entry in
-//! [`PROTOCOLS`]. A directory is a page like any other: its body is a listing, from which the extractor takes the links.
+//! [`PROTOCOLS`]. A directory is a page like any other: its body is a listing, from which the
+//! extractor takes the links.
 
 use crate::fetchers::refused;
 use crate::file::FileFetcher;

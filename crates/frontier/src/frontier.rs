@@ -65,6 +65,8 @@ pub(crate) struct Out {
     pub(crate) grant: u64,
     pub(crate) host: HostId,
     pub(crate) busy: bool,
+    /// Whether it counts towards the budget.
+    pub(crate) granted: bool,
 }
 
 /// Turns queued pages into leases, one host at a time, no sooner than politeness allows.
@@ -221,6 +223,11 @@ impl Frontier {
         self.spent
     }
 
+    /// How many of these pages, not yet committed, count towards the budget.
+    pub fn granted_of(&self, pages: &[PageId]) -> u64 {
+        pages.iter().filter(|page| self.out.get(*page).is_some_and(|out| out.granted)).count() as u64
+    }
+
     /// What a host's state calls for, now that it is due. `None` if it has no page left, or none
     /// before the store has answered.
     fn turn(&mut self, site: &mut WorkbenchHost, now: Moment) -> Option<Next> {
@@ -337,7 +344,7 @@ impl Frontier {
         self.read_ahead(site);
         self.grant(site, now);
         self.spent += 1;
-        self.out.insert(page, Out { rank, grant: self.grants, host: site.id, busy: true });
+        self.out.insert(page, Out { rank, grant: self.grants, host: site.id, busy: true, granted: true });
         let lease = Lease {
             page,
             host: site.id,
@@ -392,7 +399,7 @@ impl Frontier {
 
     /// A page leaves its host's queue without a request.
     fn let_go(&mut self, host: HostId, page: PageId, rank: u64) {
-        self.out.insert(page, Out { rank, grant: self.grants, host, busy: false });
+        self.out.insert(page, Out { rank, grant: self.grants, host, busy: false, granted: false });
         self.attempts.remove(&page);
     }
 

@@ -54,6 +54,8 @@ pub(crate) struct AddressLeases {
 
 #[derive(Clone, Copy, Debug)]
 struct AddressLease {
+    /// When what is left of the delay of the machine before us is over.
+    from: Moment,
     until: Moment,
     /// Whether another machine waits for it.
     contested: bool,
@@ -93,8 +95,8 @@ impl AddressLeases {
         Some(ip)
     }
 
-    fn insert(&mut self, ip: IpAddr, until: Moment) {
-        if let Some(before) = self.held.insert(ip, AddressLease { until, contested: false }) {
+    fn insert(&mut self, ip: IpAddr, (from, until): (Moment, Moment)) {
+        if let Some(before) = self.held.insert(ip, AddressLease { from, until, contested: false }) {
             self.ends.remove(&(before.until, ip));
         }
         self.ends.insert((until, ip));
@@ -136,16 +138,19 @@ impl Frontier {
     /// An address is leased to us until then; the first request must not be sent before `open_in`
     /// has passed. One that another machine waits for ends with its slice all the same.
     pub fn leased(&mut self, ip: IpAddr, until: Moment, open_in: Duration, now: Moment) {
+        // One that has ended is not renewed: another machine may have sent something meanwhile.
+        self.bench.expire_leases(now);
         let Some(leases) = &mut self.bench.leases else { return };
         if leases.held.get(&ip).is_some_and(|lease| lease.contested) {
             return;
         }
-        let renewed = leases.holds(ip);
-        leases.insert(ip, until);
+        let renewed = leases.held.get(&ip).map(|lease| lease.from);
+        // A millisecond more: moments are rounded down.
+        let from = renewed.unwrap_or_else(|| now.plus(open_in).plus(Duration::from_millis(1)));
+        leases.insert(ip, (from, until));
         let key = GateKey::Address(ip);
-        if !renewed {
-            // A millisecond more: moments are rounded down.
-            self.bench.shut(key, now.plus(open_in).plus(Duration::from_millis(1)));
+        if renewed.is_none() {
+            self.bench.shut(key, from);
         }
         self.bench.refresh_lease(key);
     }
@@ -155,6 +160,22 @@ impl Frontier {
         if let Some(most) = &mut self.config.budget.pages {
             *most = most.saturating_add(more);
         }
+    }
+
+    /// How many pages may still be granted; `None` if there is no budget.
+    pub fn pages_left(&self) -> Option<u64> {
+        self.config.budget.pages.map(|most| most.saturating_sub(self.granted()))
+    }
+
+    /// Grants no more pages than were granted so far, unless pages are out that are not committed;
+    /// whether it does.
+    pub fn revoke_pages(&mut self) -> bool {
+        let calm = self.out.is_empty();
+        let granted = self.granted();
+        if let Some(most) = self.config.budget.pages.as_mut().filter(|_| calm) {
+            *most = granted;
+        }
+        calm
     }
 
     /// Another machine waits for an address that is leased to us: it is not renewed.
@@ -210,12 +231,15 @@ impl Frontier {
     }
 
     /// Whether a request may be sent to this address at this moment; asked right before its bytes
-    /// go out, however long ago it was granted.
+    /// go out, however long ago it was granted: perhaps under an earlier lease, and another machine
+    /// has sent something since.
     pub fn may_send(&self, address: Option<IpAddr>, now: Moment) -> bool {
         let Some(leases) = &self.bench.leases else { return true };
         let ungated = self.config.politeness.delay.is_zero() || self.config.behind_proxy;
         leases.is_member(now)
-            && (ungated || address.is_none_or(|ip| leases.held.get(&ip).is_some_and(|lease| now < lease.until)))
+            && (ungated
+                || address
+                    .is_none_or(|ip| leases.held.get(&ip).is_some_and(|lease| lease.from <= now && now < lease.until)))
     }
 
     /// From now on only these hosts are ours. Others get no more requests and leave the workbench

@@ -3,7 +3,7 @@
 //! A page that a browser draws asks for scripts, styles and data. Its lease covers them: they never
 //! wait for a host's turn, because the page holds its own host meanwhile, and two pages that wait
 //! for each other's hosts would wait for ever. They are paid for afterwards: the clocks of host and
-//! address begin anew with every request, and the host of the page rests longer the more it was
+//! address start again with every request, and the host of the page rests longer the more it was
 //! asked for. A host that backs off gets none.
 
 use crate::Why;

@@ -46,7 +46,7 @@ impl Frontier {
         let left = places.iter().filter(|place| !self.out.contains_key(&place.page));
         let taken: Vec<QueuePlace> = left.copied().collect();
         for QueuePlace { page, rank, host } in &taken {
-            self.out.insert(*page, Out { rank: *rank, grant: self.grants, host: *host, busy: false });
+            self.out.insert(*page, Out { rank: *rank, grant: self.grants, host: *host, busy: false, granted: false });
             self.attempts.remove(page);
         }
         let hosts: HashSet<HostId> = taken.iter().map(|place| place.host).collect();

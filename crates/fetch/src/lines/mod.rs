@@ -124,7 +124,7 @@ impl Dialogue {
         (self.wire, self.record)
     }
 
-    /// Goes on with a record begun elsewhere.
+    /// Continues a record begun elsewhere.
     fn recall(&mut self, record: Vec<u8>) {
         self.record = record;
     }

@@ -173,8 +173,8 @@ impl<'a> NewsErrand<'a> {
     }
 
     /// Whether a group has as many articles as it says. A count without a gap may be an estimate
-    /// from the first and the last number (RFC 3977, 6.1.1.2), which does not change when an article
-    /// in between is gone.
+    /// from the first and the last number (RFC 3977, 6.1.1.2), which does not change when an
+    /// article in between is gone.
     async fn is_counted(
         &self,
         session: &mut NewsSession,

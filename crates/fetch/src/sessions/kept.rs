@@ -1,4 +1,4 @@
-//! Which conversation is gone on with?
+//! Which session is used again?
 //!
 //! Logging in costs more round trips than a file does, so a session that has answered is kept for
 //! the next page of its server: until it has been idle for too long, or the line is full and

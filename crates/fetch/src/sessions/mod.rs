@@ -1,8 +1,8 @@
 //! How is a page asked for in a session that may have been used before?
 //!
-//! A session is a conversation with a server that knows us: FTP, NNTP and SFTP log in first and then
-//! answer for one page after another. [`SessionPool::converse`] takes a kept session or opens one,
-//! has the page asked for in it, and keeps it for the next.
+//! A session is a conversation with a server that knows us: FTP, NNTP and SFTP log in first and
+//! then answer for one page after another. [`SessionPool::converse`] takes a kept session or opens
+//! one, has the page asked for in it, and keeps it for the next.
 
 mod kept;
 

@@ -2,7 +2,7 @@
 
 use super::world::{World, fine};
 use crate::{FrontierConfig, Next, Why};
-use orb_page::{HostId, Moment};
+use orb_page::{HostId, Lease, Moment};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,20 +94,37 @@ fn what_is_not_needed_any_more_is_given_back() {
     assert_eq!(world.frontier.leases_to_give(Moment(1_001)), [(ip(1), Duration::ZERO)]);
 }
 
-#[test]
-fn a_request_that_leaves_late_is_not_sent() {
+/// A request that was granted at 4 s, with a lease until 5 s, and has not left yet.
+fn leaving() -> (World, Lease) {
     let mut world = shared();
     world.host(1, 1, 2);
     world.run(0);
     world.frontier.leased(ip(1), Moment(5_000), Duration::ZERO, world.now);
     world.now = Moment(4_000);
     let Next::Lease(lease, _) = world.next() else { panic!("a lease is due") };
+    (world, lease)
+}
+
+#[test]
+fn a_request_that_leaves_late_is_not_sent() {
+    let (mut world, lease) = leaving();
     assert!(world.frontier.may_send(lease.addr, Moment(4_999)));
     assert!(!world.frontier.may_send(lease.addr, Moment(5_000)), "stopped between grant and write");
     assert!(!world.frontier.may_send(Some(ip(9)), Moment(4_000)), "another address than the one leased");
     assert!(world.frontier.leases_to_give(Moment(5_000)).is_empty(), "its bytes may be leaving: the lease runs out");
     world.frontier.member_until(Moment(4_500));
     assert!(!world.frontier.may_send(lease.addr, Moment(4_500)), "we may be taken for dead");
+}
+
+#[test]
+fn a_request_of_an_earlier_lease_waits_like_any_other() {
+    let (mut world, lease) = leaving();
+    // It takes long to leave; meanwhile another machine has the address, and gives it back.
+    world.frontier.leased(ip(1), Moment(20_000), Duration::from_millis(700), Moment(9_000));
+    assert!(!world.frontier.may_send(lease.addr, Moment(9_700)), "the other has just sent something");
+    assert!(world.frontier.may_send(lease.addr, Moment(9_701)));
+    world.frontier.leased(ip(1), Moment(30_000), Duration::from_millis(900), Moment(19_000));
+    assert!(world.frontier.may_send(lease.addr, Moment(19_000)), "a lease that is renewed stays open");
 }
 
 #[test]
