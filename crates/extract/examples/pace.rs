@@ -1,9 +1,9 @@
 //! How fast are documents read?
 //!
-//! `cargo run --release -p orb-extract --example pace -- ENDING[,ENDING] DIRECTORY` reads every file
-//! with one of these endings below the directory, again and again on one core, and prints a line of
-//! JSON: how many there are, their bytes, the bytes of XML in those that are zip files, and the
-//! seconds that the quickest round took.
+//! `cargo run --release -p orb-extract --example pace -- ENDING[,ENDING] DIRECTORY` reads every
+//! file with one of these endings below the directory, again and again on one core, and prints a
+//! line of JSON: how many there are, their bytes, the bytes of XML in those that are zip files, and
+//! the seconds that the quickest round took.
 
 #![expect(clippy::print_stdout, reason = "it is a program")]
 

@@ -1,8 +1,8 @@
 //! What is read of a directory of documents?
 //!
-//! `cargo run --release -p orb-extract --example reading -- DIRECTORY` prints a line of JSON for each
-//! file: its name, the document, and the milliseconds that reading it took. The types of the files
-//! are told from their bytes.
+//! `cargo run --release -p orb-extract --example reading -- DIRECTORY` prints a line of JSON for
+//! each file: its name, the document, and the milliseconds that reading it took. The types of the
+//! files are told from their bytes.
 
 #![expect(clippy::print_stdout, reason = "it is a program")]
 

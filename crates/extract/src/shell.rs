@@ -2,10 +2,10 @@
 //!
 //! Asked of every HTML page where a browser is at hand, before the page is read: so this is no
 //! parser but a walk over the tags that notes a few signs. A shell has scripts, hardly any text and
-//! hardly any links; or it has the empty element into which a framework mounts its page, or asks for
-//! JavaScript in a `<noscript>`, and little text. Frames and refreshes have their content elsewhere,
-//! where the crawl finds it without a browser. Fields of forms and pictures count as text, and a
-//! script that counts visitors is none that could add something.
+//! hardly any links; or it has the empty element into which a framework mounts its page, or asks
+//! for JavaScript in a `<noscript>`, and little text. Frames and refreshes have their content
+//! elsewhere, where the crawl finds it without a browser. Fields of forms and pictures count as
+//! text, and a script that counts visitors is none that could add something.
 
 use memchr::memchr;
 use memchr::memmem;

@@ -284,3 +284,25 @@ fn a_charset_within_the_media_type_counts() {
         ("é", Some("windows-1252"), "text/html")
     );
 }
+
+#[test]
+fn annotations_of_a_formula_are_not_text() {
+    let formula = |annotation: &str| {
+        read(&format!("<p>So <math><semantics><mi>x</mi>{annotation}</semantics></math> it is.")).text
+    };
+    for hidden in [
+        "<annotation encoding='application/x-tex'>\\alpha</annotation>",
+        "<annotation>StarMath</annotation>",
+        "<annotation-xml encoding=MathML-Content><apply><ci>y</ci></apply></annotation-xml>",
+        "<annotation-xml><svg><text>z</text></svg></annotation-xml>",
+        "<annotation-xml><annotation>a</annotation><mi>b</mi></annotation-xml>",
+    ] {
+        assert_eq!(formula(hidden), "So x it is.", "{hidden}");
+    }
+    for shown in ["text/html", "application/xhtml+xml", "MathML-Presentation"] {
+        let said = formula(&format!("<annotation-xml encoding='{shown}'><mtext>ex</mtext></annotation-xml>"));
+        assert!(said.contains("ex"), "{shown}: {said}");
+    }
+    // Nothing is lost after one that is not closed, nor where there is no formula.
+    assert_eq!(read("<math><annotation>tex</math> it is <annotation>so</annotation>").text.trim(), "it is so");
+}

@@ -51,6 +51,20 @@ fn svg_in_mathml_is_mathml_and_only_svg_hides_its_titles() {
     }
 }
 
+#[test]
+fn annotations_are_hidden_in_formulas_only_and_what_breaks_out_is_seen() {
+    for page in [
+        "<math><semantics><mi>seen</mi><annotation>hidden</annotation></semantics></math>seen",
+        "<math><annotation-xml encoding=MathML-Content><mi>hidden<b>hidden</b></mi></annotation-xml></math>",
+        "<math><annotation-xml encoding='Text/HTML'><p>seen</p></annotation-xml></math>",
+        "<math><annotation>hidden<p>seen",
+        "<math><annotation>hidden</math>seen",
+        "<annotation>seen</annotation><svg><annotation>seen</annotation></svg>",
+    ] {
+        assert_eq!(gist(reader(page)), gist(tree(page)), "{page}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, rng_seed: RngSeed::Fixed(7), ..ProptestConfig::default() })]
 

@@ -43,6 +43,15 @@ fn an_article_is_told_from_navigation_comments_and_notices() {
 }
 
 #[test]
+fn annotations_of_a_formula_are_not_content() {
+    let formula =
+        "<math><semantics><mi>q</mi><annotation encoding='application/x-tex'>\\hidden</annotation></semantics></math>";
+    let html = article().replace("That was point 3.", &format!("It is {formula}, point 3."));
+    let text = MainContent::of(&html, false).main_text();
+    assert!(text.contains("It is q, point 3.") && !text.contains("hidden"), "{text}");
+}
+
+#[test]
 fn markdown_of_the_main_content_has_its_structure_and_nothing_else() {
     let html = article();
     let ranges = MainContent::of(&html, false).ranges();

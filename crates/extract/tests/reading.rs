@@ -2,7 +2,7 @@
 //!
 //! The pages in `reading/` have the structure of real ones (the documentation of a module and of a
 //! member function, a table of contents, a news story, a shop) and words of their own. Beside each
-//! is its main content as Markdown, and the whole page. `UPDATE_EXPECT=1` writes them anew; read
+//! is its main content as Markdown, and the whole page. `UPDATE_EXPECT=1` rewrites them; read
 //! them before you believe them.
 
 use expect_test::expect_file;

@@ -12,9 +12,9 @@ fn rules() -> WriterRules {
     WriterRules { memory: 1, threads: 3, stems: Stems::default() }
 }
 
-/// A page of five hundred words, including its number and its edition.
+/// A page of a thousand words, including its number and its edition.
 fn page(number: u64, edition: &str) -> IndexEntry {
-    let filler: String = (0..498).map(|n| format!("w{} ", (number * 31 + n * 7) % 5_000)).collect();
+    let filler: String = (0..998).map(|n| format!("w{} ", (number * 31 + n * 7) % 5_000)).collect();
     let text = TokenizedText::of(&format!("page{number} {edition} {filler}"));
     let url = format!("http://a/{number}");
     IndexEntry { page: PageId(number), cluster: PageId(number), at: Moment(1), url, text, ..IndexEntry::default() }

@@ -1,9 +1,9 @@
 //! Who renders the pages of a run?
 //!
-//! A few tabs at once in one browser. A browser that has drawn its share of pages, has lost a page's
-//! process or takes too much memory gets no more; the next page begins another, and it is ended when
-//! its last page has left. A page whose browser ended is tried once more: another page may have been
-//! the reason.
+//! A few tabs at once in one browser. A browser that has drawn its share of pages, has lost a
+//! page's process or takes too much memory gets no more; the next page begins another, and it is
+//! ended when its last page has left. A page whose browser ended is tried once more: another page
+//! may have been the reason.
 
 use crate::browser::Browser;
 use crate::page::draw;

@@ -81,8 +81,8 @@ impl PageParts {
     }
 }
 
-/// The letters and digits of an element, outside some elements: signs and spaces are set differently
-/// by everyone.
+/// The letters and digits of an element, outside some elements: signs and spaces are set
+/// differently by everyone.
 fn said(element: ElementRef<'_>, outside: &[&str]) -> String {
     let mut out = String::new();
     let mut next = vec![*element];

@@ -7,7 +7,8 @@
 //! that is compiled in, for the whole text as a base line and, with `--cross`, for models each
 //! learnt without the pages they are judged by (five folds). `--learn` learns from all pages and
 //! writes the table of the model. `--show FILE` prints what is found on one page; `--reference
-//! SELECTOR [--without SELECTOR] DIRECTORY` measures documentation whose content CSS selectors name.
+//! SELECTOR [--without SELECTOR] DIRECTORY` measures documentation whose content CSS selectors
+//! name.
 
 #![allow(clippy::print_stdout, reason = "a program for people")]
 

@@ -18,6 +18,31 @@ struct ForeignElement {
     integrates: bool,
     /// Whether it is SVG: an element inherits its parent's namespace, whatever its name.
     is_svg: bool,
+    /// Whether it is an annotation of a formula that browsers do not show.
+    annotates: bool,
+}
+
+/// What the attributes of a start tag say about it in foreign content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ForeignHint {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// A `<font>` breaks out, and an `<annotation-xml>` holds HTML.
+    Html,
+    /// An `<annotation-xml>` holds a formula as it is displayed.
+    Formula,
+}
+
+impl ForeignHint {
+    /// What the encoding of an `<annotation-xml>` says.
+    pub(crate) fn of_encoding(encoding: &str) -> Self {
+        match encoding.trim().to_ascii_lowercase().as_str() {
+            "text/html" | "application/xhtml+xml" => Self::Html,
+            "mathml-presentation" | "application/mathml-presentation+xml" => Self::Formula,
+            _ => Self::Nothing,
+        }
+    }
 }
 
 /// The stack of open foreign elements.
@@ -40,24 +65,29 @@ impl Foreign {
         self.stack.iter().any(|f| f.is_svg && is_invisible(f))
     }
 
-    /// Handles a start tag and returns whether its element is foreign. `html_anyway` is whether the
-    /// attributes of a `<font>` make it break out, or those of an `<annotation-xml>` make it an
-    /// integration point.
+    /// Whether text here is not shown by browsers: such a part of a drawing, or an annotation of a
+    /// formula, which says the same in another notation.
+    pub(crate) fn hides(&self) -> bool {
+        self.stack.iter().any(|f| f.annotates) || self.describes()
+    }
+
+    /// Handles a start tag and returns whether its element is foreign.
     #[inline]
-    pub(crate) fn start(&mut self, tag: Tag, key: NameKey, closed: bool, html_anyway: bool) -> bool {
+    pub(crate) fn start(&mut self, tag: Tag, key: NameKey, closed: bool, hint: ForeignHint) -> bool {
         if !self.inside() {
             let opens = matches!(tag, Tag::Svg | Tag::Math);
             if opens && !closed {
-                self.push(ForeignElement { tag, key, integrates: false, is_svg: tag == Tag::Svg });
+                let is_svg = tag == Tag::Svg;
+                self.push(ForeignElement { tag, key, integrates: false, is_svg, annotates: false });
             }
             return opens;
         }
-        self.start_inside(tag, key, closed, html_anyway)
+        self.start_inside(tag, key, closed, hint)
     }
 
     #[cold]
-    fn start_inside(&mut self, tag: Tag, key: NameKey, closed: bool, html_anyway: bool) -> bool {
-        if tag.flags() & BREAKOUT != 0 || (tag == Tag::Font && html_anyway) {
+    fn start_inside(&mut self, tag: Tag, key: NameKey, closed: bool, hint: ForeignHint) -> bool {
+        if tag.flags() & BREAKOUT != 0 || (tag == Tag::Font && hint == ForeignHint::Html) {
             self.break_out();
             return false;
         }
@@ -67,11 +97,13 @@ impl Foreign {
         let integrates = match tag {
             Tag::ForeignObject | Tag::Desc | Tag::Title => is_svg,
             Tag::Mi | Tag::Mo | Tag::Mn | Tag::Ms | Tag::Mtext => !is_svg,
-            Tag::AnnotationXml => html_anyway && !is_svg,
+            Tag::AnnotationXml => hint == ForeignHint::Html && !is_svg,
             _ => false,
         };
+        let is_other = tag == Tag::AnnotationXml && hint == ForeignHint::Nothing;
+        let annotates = !is_svg && (is_other || tag == Tag::Annotation);
         if !closed {
-            self.push(ForeignElement { tag, key, integrates, is_svg });
+            self.push(ForeignElement { tag, key, integrates, is_svg, annotates });
         }
         true
     }

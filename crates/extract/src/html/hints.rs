@@ -31,6 +31,7 @@ pub(super) enum Hint {
     Datetime,
     Type,
     Lang,
+    Encoding,
     /// An attribute that makes a `<font>` break out of SVG.
     Font,
 }
@@ -123,6 +124,7 @@ hints! {
     Datetime "datetime",
     Type "type",
     Lang "lang",
+    Encoding "encoding",
 }
 
 /// A date in the markup.

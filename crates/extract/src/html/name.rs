@@ -84,6 +84,7 @@ macro_rules! tags {
 tags! {
     A "a" ACTS,
     Address "address" BLOCK,
+    Annotation "annotation" 0,
     AnnotationXml "annotation-xml" ACTS,
     Applet "applet" ACTS,
     Area "area" VOID | ACTS,

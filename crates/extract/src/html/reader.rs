@@ -8,7 +8,7 @@
 
 use super::attributes::Slots;
 use super::elements::ANYWHERE;
-use super::foreign::Foreign;
+use super::foreign::{Foreign, ForeignHint};
 use super::forms::Forms;
 use super::furniture::Furniture;
 use super::items::Items;
@@ -133,7 +133,7 @@ impl<'a, 'f> HtmlReader<'a, 'f> {
         if let Some(tag) = self.raw.take() {
             return self.raw_text(tag, text, start);
         }
-        if self.templates > 0 || self.foreign.describes() {
+        if self.templates > 0 || self.foreign.hides() {
             return;
         }
         match reading {
@@ -165,8 +165,8 @@ impl<'a, 'f> HtmlReader<'a, 'f> {
     fn start(&mut self, attrs: &Slots<'a>) {
         let tag = self.tag();
         let TagToken { at, key, self_closing, .. } = *self.scanner.tag();
-        let html_anyway = self.foreign.inside() && is_html_anyway(tag, attrs);
-        let foreign = self.foreign.start(tag, key, self_closing, html_anyway);
+        let hint = if self.foreign.inside() { hint(tag, attrs) } else { ForeignHint::Nothing };
+        let foreign = self.foreign.start(tag, key, self_closing, hint);
         self.scanner.allow_cdata(self.is_xml || self.foreign.inside());
         if foreign {
             return self.foreign_element(tag, at, attrs);
@@ -343,12 +343,12 @@ impl<'a, 'f> HtmlReader<'a, 'f> {
     }
 }
 
-/// Whether the attributes of a `<font>` or `<annotation-xml>` in foreign content make it HTML.
+/// What the attributes of an element in foreign content say about it.
 #[cold]
-fn is_html_anyway(tag: Tag, attrs: &Slots<'_>) -> bool {
+fn hint(tag: Tag, attrs: &Slots<'_>) -> ForeignHint {
     match tag {
-        Tag::Font => attrs.has(Attr::Color) || attrs.has(Attr::Face) || attrs.has(Attr::Size),
-        Tag::AnnotationXml => matches!(attrs.lower(Attr::Encoding).as_str(), "text/html" | "application/xhtml+xml"),
-        _ => false,
+        Tag::Font if attrs.has(Attr::Color) || attrs.has(Attr::Face) || attrs.has(Attr::Size) => ForeignHint::Html,
+        Tag::AnnotationXml => ForeignHint::of_encoding(&attrs.text(Attr::Encoding)),
+        _ => ForeignHint::Nothing,
     }
 }

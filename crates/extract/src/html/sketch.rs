@@ -4,7 +4,7 @@
 //! elements and turns text into blocks. Text is visible under the same rules as in
 //! [`super::reader`].
 
-use super::foreign::Foreign;
+use super::foreign::{Foreign, ForeignHint};
 use super::hints::{Hint, TagNames};
 use super::name::{ACTS, BLOCK, CELL, SPACED, Tag, VOID};
 use super::outline::{Outline, OutlineBlock, OutlineElement};
@@ -122,7 +122,7 @@ impl<'a> Sketch<'a> {
             Some(Tag::Title) if self.out.title.is_none() => self.out.title = Some(folded(text, TITLE)),
             Some(Tag::Script) => self.out.declared.script(self.script, text),
             Some(Tag::Xmp | Tag::Plaintext) => self.say(text, range, false),
-            None if !self.foreign.describes() => self.say(text, range, reading == TextMode::Referenced),
+            None if !self.foreign.hides() => self.say(text, range, reading == TextMode::Referenced),
             None => {}
             Some(_) => {}
         }
@@ -156,7 +156,12 @@ impl<'a> Sketch<'a> {
     fn start(&mut self, names: &TagNames<'a>) {
         let tag = self.tag();
         let (token_key, closed) = (self.scanner.tag().key, self.scanner.tag().self_closing);
-        let foreign = self.foreign.start(tag, token_key, closed, tag == Tag::Font && names.has(Hint::Font));
+        let hint = match tag {
+            Tag::Font if names.has(Hint::Font) => ForeignHint::Html,
+            Tag::AnnotationXml => ForeignHint::of_encoding(names.get(Hint::Encoding)),
+            _ => ForeignHint::Nothing,
+        };
+        let foreign = self.foreign.start(tag, token_key, closed, hint);
         self.scanner.allow_cdata(self.is_xml || self.foreign.inside());
         if foreign {
             return;

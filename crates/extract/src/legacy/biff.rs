@@ -2,7 +2,7 @@
 //!
 //! A stream of records: a type, a length, up to 8 kB ([MS-XLS] 2.1.4). What is longer goes on in
 //! records of type `CONTINUE`. Strings are in the code page of the workbook up to Excel 95, then in
-//! UTF-16 or its lower half; one that goes on in another record says anew which of the two.
+//! UTF-16 or its lower half; one that continues in another record says again which of the two.
 
 use crate::package::{u16_at, u32_at};
 use encoding_rs::Encoding;
@@ -64,7 +64,7 @@ impl<'a> BiffPieces<'a> {
         }
     }
 
-    /// Goes on with the next piece.
+    /// Continues with the next piece.
     pub(super) fn next_piece(&mut self) {
         self.piece += 1;
         self.at = 0;
@@ -126,7 +126,7 @@ impl<'a> BiffPieces<'a> {
         Some(text).filter(|text| !text.is_empty() && u16_at(&bytes, 0) == Some(1))
     }
 
-    /// As many characters, which say anew in each piece how wide they are.
+    /// As many characters, where every piece says how wide they are.
     fn characters(&mut self, len: usize, wide: bool) -> String {
         let mut units: Vec<u16> = Vec::new();
         let mut wide = wide;

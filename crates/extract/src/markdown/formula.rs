@@ -1,7 +1,7 @@
 //! How do formulas read?
 //!
-//! As TeX where the page has it. Formulas that are set in HTML, with small print and with tables for
-//! fractions, are read as a line: `x^2`, `(a)/(b)`.
+//! As TeX where the page has it. Formulas that are set in HTML, with small print and with tables
+//! for fractions, are read as a line: `x^2`, `(a)/(b)`.
 
 use super::inline::InlineStyle;
 use super::tree::NodeId;
@@ -27,7 +27,14 @@ impl MarkdownWriter<'_> {
             annotation.map(|id| self.plain(id)).or_else(|| Some(self.tree.attribute(id, "alttext")?.into_owned()));
         match tex.as_deref().map(str::trim).filter(|tex| !tex.is_empty() && self.is_kept(id)) {
             Some(tex) => out.push_str(&format!("${}$", tex.split_whitespace().collect::<Vec<_>>().join(" "))),
-            None => self.inline_children(id, InlineStyle::default(), out),
+            None => {
+                // Other annotations say the same in a notation for programs.
+                let is_shown = |child: &NodeId| !self.tree.tag(*child).is_some_and(is_annotation);
+                self.tree
+                    .children(id)
+                    .filter(is_shown)
+                    .for_each(|child| self.inline(child, InlineStyle::default(), out));
+            }
         }
     }
 
@@ -72,4 +79,8 @@ fn script(sign: char, text: &str, out: &mut String) {
         1 => out.extend([sign, text.chars().next().unwrap_or(' ')]),
         _ => out.push_str(&format!("{sign}{{{text}}}")),
     }
+}
+
+fn is_annotation(tag: Tag) -> bool {
+    matches!(tag, Tag::Annotation | Tag::AnnotationXml)
 }

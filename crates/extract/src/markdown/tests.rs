@@ -269,6 +269,17 @@ fn formulas_are_written_in_tex() {
 }
 
 #[test]
+fn annotations_of_a_formula_for_programs_are_left_out() {
+    reads(
+        "<p>So <math><semantics><mi>x</mi><annotation-xml encoding='MathML-Content'><ci>ecks</ci></annotation-xml>\
+         <annotation encoding='StarMath 5.0'>size 12</annotation></semantics></math> it is.",
+        &expect![[r#"
+            So x it is.
+        "#]],
+    );
+}
+
+#[test]
 fn what_nobody_reads_is_left_out() {
     reads(
         "<script>x()</script><style>y</style><form><input value=1><select><option>o</select><textarea>t</textarea><button>b</button></form><svg><title>s</title><text>u</text></svg><template>v</template><p>text",

@@ -7,7 +7,7 @@
 //! Elements nested deeper than [`DEPTH`] count as part of the one that contains them.
 
 use crate::entity::{self, ReferenceContext};
-use crate::html::foreign::Foreign;
+use crate::html::foreign::{Foreign, ForeignHint};
 use crate::html::name::{BLOCK, CELL, NameKey, Tag, VOID, key};
 use crate::html::raw::Raw;
 use crate::html::scan::{Attributes, HtmlToken, Scanner, TextMode};
@@ -265,7 +265,7 @@ impl<'a> TreeBuilder<'a> {
         let (tag, token) = (self.tag(), self.scanner.tag());
         let (key, closed, at) = (token.key, token.self_closing, token.at);
         let was_foreign = self.foreign.inside();
-        let foreign = self.foreign.start(tag, key, closed, false);
+        let foreign = self.foreign.start(tag, key, closed, ForeignHint::Nothing);
         self.scanner.allow_cdata(self.foreign.inside());
         if foreign {
             // Formulas and drawings are nodes; of what is in them, only annotations (TeX) are.

@@ -25,7 +25,7 @@ pub(super) enum DatePiece {
     Hour(usize),
     Minute(usize),
     Second(usize),
-    /// Hours, minutes or seconds that do not start anew each day.
+    /// Hours, minutes or seconds that do not start again each day.
     Elapsed(char),
     Fraction(usize),
     /// Morning or afternoon, with as many letters.

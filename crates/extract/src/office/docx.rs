@@ -183,7 +183,8 @@ impl WordReader<'_> {
             "default" | "checked" if self.ticked.is_some() => {
                 self.ticked = Some(!tag.attr("val").is_some_and(|v| v == "0" || v == "false"));
             }
-            // Tab stops, earlier properties, text that was moved away, and what only old readers show.
+            // Tab stops, earlier properties, text that was moved away, and what only old readers
+            // show.
             "tabs" | "pPrChange" | "rPrChange" | "delInstrText" | "moveFrom" | "Fallback" | "fallback" => {
                 return Onward::Skip;
             }

@@ -387,8 +387,8 @@ fn fraction(value: f64, digits: usize) -> String {
     }
 }
 
-/// A number as it is shown without a format: up to fifteen digits, which is what is exact of it, and
-/// up to ten decimals.
+/// A number as it is shown without a format: up to fifteen digits, which is what is exact of it,
+/// and up to ten decimals.
 pub(crate) fn general(value: f64) -> String {
     if !value.is_finite() {
         return String::new();

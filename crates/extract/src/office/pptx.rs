@@ -174,7 +174,8 @@ impl<'r> SlideReader<'r> {
     }
 }
 
-/// Who comments, by their numbers: their names, and their initials, which mark what they comment on.
+/// Who comments, by their numbers: their names, and their initials, which mark what they comment
+/// on.
 fn authors(reading: &mut OfficeReading<'_, '_>, relations: &Relations) -> HashMap<String, String> {
     let mut authors = HashMap::new();
     let parts = ["commentAuthors", "authors"].into_iter().flat_map(|kind| relations.parts(kind));

@@ -1,8 +1,8 @@
 //! How are the names in a zip file spelt?
 //!
 //! In UTF-8 if they say so or if that is what they are, else in the code page of the first PCs
-//! (APPNOTE.TXT, appendix D), or, in East Asia, of the PC on which they were packed: that is guessed
-//! from all names together.
+//! (APPNOTE.TXT, appendix D), or, in East Asia, of the PC on which they were packed: that is
+//! guessed from all names together.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{BIG5, EUC_JP, EUC_KR, Encoding, GBK, SHIFT_JIS};

@@ -2,7 +2,8 @@
 //!
 //! Text in a PDF is a string of codes; the font says what they stand for: by its `ToUnicode` table,
 //! by the names of its glyphs, by the character collection it belongs to, or by the characters for
-//! which its embedded program has the glyph. What was looked up once is kept, because a page shows the same few dozen codes thousands of times.
+//! which its embedded program has the glyph. What was looked up once is kept, because a page shows
+//! the same few dozen codes thousands of times.
 
 use super::strings::plain;
 use encoding_rs::Encoding;

@@ -69,7 +69,20 @@ fn is_hidden(element: &Element) -> bool {
     let everywhere = matches!(element.name(), "title" | "desc" | "style" | "script");
     let in_html =
         matches!(element.name(), "script" | "style" | "template" | "textarea" | "iframe" | "noembed" | "noframes");
-    if is_html(element) { in_html || element.name() == "title" } else { everywhere && element.name.ns == ns!(svg) }
+    if is_html(element) {
+        in_html || element.name() == "title"
+    } else {
+        everywhere && element.name.ns == ns!(svg) || annotates(element)
+    }
+}
+
+/// Whether it is an annotation of a formula that browsers do not show.
+fn annotates(element: &Element) -> bool {
+    let encoding = element.attr("encoding").unwrap_or("").trim().to_ascii_lowercase();
+    let is_shown = ["text/html", "application/xhtml+xml", "mathml-presentation", "application/mathml-presentation+xml"]
+        .contains(&encoding.as_str());
+    let is_one = element.name() == "annotation" || element.name() == "annotation-xml" && !is_shown;
+    is_one && element.name.ns == ns!(mathml)
 }
 
 fn squeezed(text: &str) -> String {

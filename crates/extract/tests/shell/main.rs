@@ -1,8 +1,8 @@
 //! Are pages that need a browser told from those that do not?
 //!
 //! Three hundred of each, from templates after what frameworks and content systems write, filled in
-//! at random from a seed. The rules were made by looking at half of the templates; the other half is
-//! judged by itself.
+//! at random from a seed. The rules were made by looking at half of the templates; the other half
+//! is judged by itself.
 
 mod shells;
 mod statics;

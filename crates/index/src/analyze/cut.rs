@@ -1,8 +1,9 @@
 //! How are the tokens of a text passed to the index?
 //!
-//! As the lower-cased text itself with the offset and length of each token; tokens whose indexed
-//! form differs from the text (accents removed) are appended. The thread that read a page tokenizes
-//! it while the text is still in the processor's cache. The index then only looks tokens up.
+//! As the tokens in their indexed form, back to back, with the length of each: between reading and
+//! indexing, more than a thousand pages can be waiting, so a token takes one byte more than its
+//! letters. The thread that read a page tokenizes it while the text is still in the processor's
+//! cache. The index then only looks tokens up.
 //!
 //! Token boundaries are found sixty-four bytes at a time: a bit mask says which bytes can belong to
 //! a token, and only the positions where bits change are processed. Only runs with non-ASCII
@@ -10,10 +11,17 @@
 
 use super::cutter::{Cutter, LONGEST, signed};
 use super::{StemLanguage, stem};
+use std::ops::Range;
 
 /// Padding after the last token, so that eight bytes can be read from the start of any token.
-const BEHIND: &str = "\0\0\0\0\0\0\0\0";
+const BEHIND: [u8; 8] = [0; 8];
 const SLACK: usize = BEHIND.len();
+
+/// Most tokens are shorter: so many bytes are copied at once, without a loop.
+const SHORT: usize = 16;
+
+/// Bytes of text per token, at least, that its buffer is made for.
+const SPARSE: usize = 5;
 
 /// Bytes per bit mask.
 const BLOCK: usize = 64;
@@ -21,8 +29,7 @@ const BLOCK: usize = 64;
 /// The tokens of a text, in order.
 #[derive(Clone, Debug, Default)]
 pub struct TokenizedText {
-    text: String,
-    begins: Vec<u32>,
+    letters: Vec<u8>,
     lens: Vec<u8>,
 }
 
@@ -35,13 +42,12 @@ impl TokenizedText {
     /// Tokenizes a text and tells the position of the first token at or after each of these byte
     /// offsets, which are in order and not within a word.
     pub fn with_positions(text: &str, offsets: &[usize]) -> (Self, Vec<u32>) {
-        let mut cut = Self {
-            text: String::with_capacity(text.len() + SLACK),
-            begins: Vec::with_capacity(text.len() / 6),
-            lens: Vec::with_capacity(text.len() / 6),
-        };
+        let mut cut =
+            Self { letters: Vec::with_capacity(text.len() + SHORT), lens: Vec::with_capacity(text.len() / SPARSE + 1) };
         let mut marks = OffsetMarks::new(offsets);
         cut.fill(text, &mut marks);
+        cut.letters.shrink_to_fit();
+        cut.lens.shrink_to_fit();
         (cut, marks.positions)
     }
 
@@ -51,16 +57,15 @@ impl TokenizedText {
     }
 
     fn fill(&mut self, text: &str, marks: &mut OffsetMarks<'_>) {
-        self.clear();
+        self.letters.clear();
+        self.lens.clear();
         let text = super::up_to(text, (u32::MAX / 2) as usize);
-        self.text.push_str(text);
-        self.text.make_ascii_lowercase();
         let mut other = String::new();
         // Where the run begins that extends beyond the last block, and the end of the last block
         // that is not pure ASCII.
         let (mut begun, mut wide) = (None, 0);
         for at in (0..text.len()).step_by(BLOCK) {
-            let (run, is_ascii) = look(&self.text.as_bytes()[at..]);
+            let (run, is_ascii) = look(&text.as_bytes()[at..]);
             if !is_ascii {
                 wide = at + BLOCK;
             }
@@ -68,68 +73,69 @@ impl TokenizedText {
             let (mut begins, mut ends) = (run & !before, before & !run);
             while ends != 0 {
                 let begin = begun.take().unwrap_or_else(|| at + next(&mut begins));
-                marks.pass(begin, self.begins.len());
-                self.run(begin, (at + next(&mut ends)).min(text.len()), wide > begin, &mut other);
+                marks.pass(begin, self.lens.len());
+                self.run(text, begin..(at + next(&mut ends)).min(text.len()), wide > begin, &mut other);
             }
             if begins != 0 {
                 begun = Some(at + next(&mut begins));
             }
         }
         if let Some(begin) = begun {
-            marks.pass(begin, self.begins.len());
-            self.run(begin, text.len(), wide > begin, &mut other);
+            marks.pass(begin, self.lens.len());
+            self.run(text, begin..text.len(), wide > begin, &mut other);
         }
-        marks.pass(usize::MAX, self.begins.len());
-        self.text.push_str(&other);
-        self.text.push_str(BEHIND);
+        marks.pass(usize::MAX, self.lens.len());
+        self.letters.extend_from_slice(&BEHIND);
     }
 
-    /// Adds the tokens of a run of token bytes; `other` receives those whose indexed form differs.
+    /// Adds the tokens of a run of token bytes; `other` is a buffer.
     #[inline]
-    fn run(&mut self, begin: usize, end: usize, may_be_wide: bool, other: &mut String) {
-        let bytes = self.text.as_bytes();
+    fn run(&mut self, text: &str, run: Range<usize>, may_be_wide: bool, other: &mut String) {
+        let (bytes, Range { start: begin, end }) = (text.as_bytes(), run);
         if may_be_wide && !bytes[begin..end].is_ascii() {
-            return self.wide(begin, end, other);
+            return self.wide(text, begin..end, other);
         }
         let is_signed =
             matches!(bytes.get(end), Some(b'+' | b'#')) && end - begin <= 2 && bytes[begin].is_ascii_alphabetic();
         let end = if is_signed { signed(bytes, end) } else { end };
-        self.push(begin, (end - begin).min(LONGEST));
+        let (len, before) = ((end - begin).min(LONGEST), self.letters.len());
+        match bytes.get(begin..begin + SHORT).and_then(|short| <[u8; SHORT]>::try_from(short).ok()) {
+            Some(mut short) if len <= SHORT => {
+                short.make_ascii_lowercase();
+                self.letters.extend_from_slice(&short);
+                self.letters.truncate(before + len);
+            }
+            _ => {
+                self.letters.extend_from_slice(&bytes[begin..begin + len]);
+                self.letters[before..].make_ascii_lowercase();
+            }
+        }
+        self.lens.push(u8::try_from(len).unwrap_or(u8::MAX));
     }
 
     /// Adds the tokens of a run with non-ASCII characters.
-    fn wide(&mut self, begin: usize, end: usize, other: &mut String) {
-        let (mut cutter, text) = (Cutter::within(&self.text, begin, end), self.text.len());
-        let mut before = other.len();
+    fn wide(&mut self, text: &str, run: Range<usize>, other: &mut String) {
+        let mut cutter = Cutter::within(text, run.start, run.end);
+        other.clear();
         while cutter.next_into(other).is_some() {
-            self.begins.push(u32::try_from(text + before).unwrap_or(u32::MAX));
-            self.lens.push(u8::try_from(other.len() - before).unwrap_or(u8::MAX));
-            before = other.len();
+            self.push(other);
+            other.clear();
         }
     }
 
-    #[inline]
-    fn push(&mut self, begin: usize, len: usize) {
-        self.begins.push(u32::try_from(begin).unwrap_or(u32::MAX));
-        self.lens.push(u8::try_from(len).unwrap_or(u8::MAX));
+    /// Adds a token in its indexed form.
+    fn push(&mut self, word: &str) {
+        let word = super::up_to(word, usize::from(u8::MAX));
+        self.letters.extend_from_slice(word.as_bytes());
+        self.lens.push(u8::try_from(word.len()).unwrap_or(u8::MAX));
     }
 
     /// Wraps words that are already tokenized.
     pub(crate) fn of_words<'a>(words: impl Iterator<Item = &'a str>) -> Self {
         let mut cut = Self::default();
-        for word in words {
-            let word = super::up_to(word, usize::from(u8::MAX));
-            cut.push(cut.text.len(), word.len());
-            cut.text.push_str(word);
-        }
-        cut.text.push_str(BEHIND);
+        words.for_each(|word| cut.push(word));
+        cut.letters.extend_from_slice(&BEHIND);
         cut
-    }
-
-    fn clear(&mut self) {
-        self.text.clear();
-        self.begins.clear();
-        self.lens.clear();
     }
 
     /// The same tokens, stemmed.
@@ -140,36 +146,41 @@ impl TokenizedText {
 
     /// Number of tokens.
     pub fn len(&self) -> usize {
-        self.begins.len()
+        self.lens.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.begins.is_empty()
+        self.lens.is_empty()
     }
 
     /// Approximate memory use in bytes.
     pub fn heap_bytes(&self) -> u64 {
-        (self.text.capacity() + self.begins.capacity() * size_of::<u32>() + self.lens.capacity()) as u64
+        (self.letters.capacity() + self.lens.capacity()) as u64
     }
 
     /// The tokens.
     pub(crate) fn words(&self) -> impl Iterator<Item = &str> {
-        self.begins.iter().zip(&self.lens).map(|(begin, len)| {
-            let begin = *begin as usize;
-            &self.text[begin..begin + usize::from(*len)]
+        let mut rest = self.letters.as_slice();
+        self.lens.iter().map_while(move |len| {
+            let (word, after) = rest.split_at_checked(usize::from(*len))?;
+            rest = after;
+            str::from_utf8(word).ok()
         })
     }
 
     /// The tokens as bytes, each with its first eight bytes as an integer, zero-padded.
     #[inline]
     pub(crate) fn each(&self, mut tell: impl FnMut(&[u8], u64)) {
-        let bytes = self.text.as_bytes();
-        for (begin, len) in self.begins.iter().zip(&self.lens) {
-            let (begin, len) = (*begin as usize, usize::from(*len));
-            let Some(first) = bytes.get(begin..begin + SLACK).and_then(|eight| eight.try_into().ok()) else { return };
+        let mut rest = self.letters.as_slice();
+        for len in &self.lens {
+            let len = usize::from(*len);
+            let (Some(first), Some((word, after))) = (rest.first_chunk::<SLACK>(), rest.split_at_checked(len)) else {
+                return;
+            };
             let kept = if len >= SLACK { u64::MAX } else { (1 << (8 * len)) - 1 };
-            tell(&bytes[begin..begin + len], u64::from_le_bytes(first) & kept);
+            tell(word, u64::from_le_bytes(*first) & kept);
+            rest = after;
         }
     }
 }
@@ -218,8 +229,8 @@ fn next(bits: &mut u64) -> usize {
     lowest
 }
 
-/// A bit mask of the next bytes that can belong to a token (lower-case letters, digits, and all
-/// non-ASCII bytes), and whether all of them are ASCII.
+/// A bit mask of the next bytes that can belong to a token (letters, digits, and all non-ASCII
+/// bytes), and whether all of them are ASCII.
 #[inline]
 fn look(bytes: &[u8]) -> (u64, bool) {
     let mut block = [0u8; BLOCK];
@@ -227,7 +238,8 @@ fn look(bytes: &[u8]) -> (u64, bool) {
     block[..len].copy_from_slice(&bytes[..len]);
     let (mut flags, mut all) = ([0u8; BLOCK], 0);
     for (flag, byte) in flags.iter_mut().zip(block) {
-        let (letter, digit) = (byte.wrapping_sub(b'a') < 26, byte.wrapping_sub(b'0') < 10);
+        // The bit 0x20 tells a lower-case letter from an upper-case one.
+        let (letter, digit) = ((byte | 0x20).wrapping_sub(b'a') < 26, byte.wrapping_sub(b'0') < 10);
         *flag = u8::from(letter | digit | (byte >= 0x80));
         all |= byte;
     }

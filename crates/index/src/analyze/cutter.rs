@@ -157,7 +157,7 @@ impl<'a> Cutter<'a> {
         self.at
     }
 
-    /// Goes on with a token, of which the part since `before` is read.
+    /// Continues a token, of which the part since `before` is read.
     fn any(&mut self, before: usize, out: &mut String) -> usize {
         for c in self.text[self.at..].chars() {
             let joins = is_joiner(c);

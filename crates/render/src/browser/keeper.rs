@@ -2,8 +2,8 @@
 //!
 //! A hidden command of the program does it: limits and the parent-death signal are set by the
 //! process that they hold for, by safe calls, before it turns into the browser. The pipe of the
-//! debugging protocol arrives as standard input and output and goes on as descriptors 3 and 4, where
-//! Chromium looks for it.
+//! debugging protocol arrives as standard input and output and goes on as descriptors 3 and 4,
+//! where Chromium looks for it.
 
 use command_fds::{CommandFdExt as _, FdMapping};
 use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};

@@ -20,8 +20,8 @@ const DIALOGS: u32 = 3;
 /// Times that a page may load itself again, as some do once they have set a cookie.
 const RELOADS: u32 = 1;
 
-/// Requests that a page waits for before it is complete. Films may never end, and nobody waits for a
-/// beacon.
+/// Requests that a page waits for before it is complete. Films may never end, and nobody waits for
+/// a beacon.
 const AWAITED: [&str; 5] = ["Document", "Script", "Stylesheet", "XHR", "Fetch"];
 
 /// Maximum links that are noted.

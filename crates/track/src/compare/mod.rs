@@ -3,8 +3,8 @@
 //! A chain of checks, cheapest first: the bytes; then the visible text of the part that the rule
 //! selects, with white space collapsed and ignored patterns removed; then a program, a similarity
 //! threshold, or by default the noise filter, after which differences around the main content
-//! (advertisements, navigation, footers) are told from changes. A page never makes the comparison as a whole fail:
-//! what goes wrong is reported for that page alone.
+//! (advertisements, navigation, footers) are told from changes. A page never makes the comparison
+//! as a whole fail: what goes wrong is reported for that page alone.
 
 mod detail;
 mod rule;

@@ -2,8 +2,8 @@ use super::*;
 use std::slice::from_ref;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A page whose lines are its blocks; those that begin with `#` are its main content, and those that
-/// begin with `~` lie around it.
+/// A page whose lines are its blocks; those that begin with `#` are its main content, and those
+/// that begin with `~` lie around it.
 struct Plain<'a>(&'a str, &'a str);
 
 impl Views for Plain<'_> {

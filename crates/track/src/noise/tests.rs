@@ -1,8 +1,8 @@
 use super::*;
 use std::fmt::Write as _;
 
-/// A page as lines of `path | text`; a path with a mark in it is named, and what begins with `aside`
-/// lies around the main content.
+/// A page as lines of `path | text`; a path with a mark in it is named, and what begins with
+/// `aside` lies around the main content.
 fn page(text: &str) -> Vec<Block> {
     let block = |line: &str| {
         let (path, text) = line.split_once('|').expect("path | text");
