@@ -176,6 +176,7 @@ impl Config {
             batch_time: settings.crawl.batch_time.0,
             links: settings.store.links,
             noises: self.read.revisits.as_ref().map(|revisits| Arc::clone(&revisits.noises)),
+            revisited: None,
             by: self.worker_name.as_str().into(),
             min_free: settings.store.min_free.0,
             learn_aliases: self.learns_aliases(),

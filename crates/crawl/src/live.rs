@@ -77,25 +77,34 @@ impl LiveSettings {
         let (live, (end, ended)) = (Arc::clone(self), channel::<()>());
         let look = move || {
             while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-                let Some(line) = live.look(&parts) else { continue };
-                tracing::info!("{line}");
-                // The run goes by the new settings whether that can be written down or not.
-                let _ = parts.journal.log(&line);
+                // The run goes on whether that can be written down or not.
+                let _ = match live.look(&parts) {
+                    None => continue,
+                    Some(Ok(line)) => {
+                        tracing::info!("{line}");
+                        parts.journal.log(&line)
+                    }
+                    Some(Err(line)) => {
+                        tracing::warn!("{line}");
+                        parts.journal.warn(&line)
+                    }
+                };
             }
         };
         let thread = std::thread::Builder::new().name("settings".into()).spawn(look)?;
         Ok(SettingsWatcher { end, thread })
     }
 
-    /// Takes up what has changed; returns what is to be said about it, if anything.
-    fn look(&self, parts: &LiveParts) -> Option<String> {
+    /// Takes up what has changed; returns what is to be said about it, if anything: an error if it
+    /// cannot be used.
+    fn look(&self, parts: &LiveParts) -> Option<Result<String, String>> {
         let mut state = self.state();
         let stamp = stamp(&self.project);
         if stamp.is_none() || stamp == state.stamp {
             return None;
         }
         state.stamp = stamp;
-        let unusable = |why: String| format!("the settings were changed and are not used: {why}");
+        let unusable = |why: String| Err(format!("the settings were changed and are not used: {why}"));
         let now = match Settings::kept(&self.project).map(|kept| kept.map(|kept| (kept.examine(), kept))) {
             Ok(Some((Ok(()), now))) => now,
             Ok(Some((Err(wrong), _))) => return Some(unusable(wrong.to_string())),
@@ -104,7 +113,7 @@ impl LiveSettings {
         };
         match state.take_up(now, parts) {
             Ok(news) if news.is_empty() => None,
-            Ok(news) => Some(format!("the settings were changed: {}", news.join(", "))),
+            Ok(news) => Some(Ok(format!("the settings were changed: {}", news.join(", ")))),
             Err(error) => Some(unusable(error.to_string())),
         }
     }

@@ -6,10 +6,12 @@
 
 use crate::render::BrowserProgram;
 use crate::track::RevisitSelection;
+use crate::watch::journal::Journal;
 use crate::{Crawl, CrawlError, Progress, Stop, Summary, open_project};
+use orb_answers::last_run;
 use orb_page::RunKind;
 use orb_project::{AskedProject, Settings, Wrong};
-use orb_store::{CatalogueReader, Home, PageRow, ProjectDir, StoreError};
+use orb_store::{CatalogueReader, Home, PageRow, ProjectDir, RunStatus, StoreError};
 use orb_urls::Address;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -57,6 +59,9 @@ impl CrawlRequest {
         let found = home.find(&self.name).ok();
         sensible(found.as_ref(), &self.settings)?;
         let file = self.file.take().unwrap_or_else(|| home.path().join(&self.name).join("project.toml"));
+        if let Some(project) = &found {
+            self.settings.reveal_kept(project).map_err(|e| CrawlError::Setting(e.to_string()))?;
+        }
         self.settings.reveal(variable).map_err(|wrong| placed(&file, wrong))?;
         let browser = BrowserProgram::of(&self.settings, variable)?;
         let is_new = found.is_none() && !home.path().join(&self.name).exists();
@@ -113,7 +118,11 @@ impl OpenedCrawl<'_> {
 
     /// Crawls. A new project whose settings are refused before the first request is removed.
     pub fn run(self) -> Result<Summary, CrawlError> {
+        let dir = self.crawl.project.dir().clone();
         let result = self.crawl.run();
+        if let Err(error) = &result {
+            log_failure(&dir, error);
+        }
         if self.is_new && result.as_ref().is_err_and(is_refused) {
             self.home.remove(&self.name)?;
         }
@@ -121,6 +130,16 @@ impl OpenedCrawl<'_> {
             CrawlError::Wrong(wrong) => placed(&self.file, wrong),
             other => other,
         })
+    }
+}
+
+/// Writes into the log of a run why it has failed. Whoever started it is told in any case.
+fn log_failure(project: &ProjectDir, error: &CrawlError) {
+    let last = last_run(project).ok().flatten().filter(|run| run.state == RunStatus::Running);
+    if let Some(journal) = last.and_then(|run| Journal::open(project, run.id).ok()) {
+        let mut causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+        let line = causes.by_ref().fold(error.to_string(), |line, cause| format!("{line}: {cause}"));
+        let _ = journal.fail_for(&line);
     }
 }
 

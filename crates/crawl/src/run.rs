@@ -33,6 +33,7 @@ use crate::watch::summary::Summary;
 use crate::watch::why::chronicle::Chronicle;
 use crossbeam_channel::unbounded;
 use hashbrown::{HashMap, HashSet};
+use orb_answers::{BEGUN, RESUMED};
 use orb_fetch::{Protocol, why_not_public};
 use orb_frontier::Frontier;
 use orb_page::{Moment, PageId, RunId, RunKind, RunState, UrlKey};
@@ -93,9 +94,9 @@ impl CurrentRun {
     fn opening(&self) -> String {
         let pages = self.counters.pages;
         match (pages, self.unclean) {
-            (0, false) => "begun".to_owned(),
-            (_, false) => format!("resumed after {pages} pages"),
-            (_, true) => format!("resumed after {pages} pages; it had been interrupted"),
+            (0, false) => BEGUN.to_owned(),
+            (_, false) => format!("{RESUMED}{pages} pages"),
+            (_, true) => format!("{RESUMED}{pages} pages; it had been interrupted"),
         }
     }
 }
@@ -147,7 +148,7 @@ impl Crawl {
         let dir = self.project.dir().dir.clone();
         let mut config = Config::new(&self.settings, Arc::clone(&scope), &private, &dir, sessions)?.pinning(&dir);
         if run.kind == RunKind::Track {
-            let noises = Noises::new(self.project.reader()?);
+            let noises = Noises::new(self.project.dir().clone());
             config = config.tracking(ArchiveReader::open(self.project.dir()), noises)?;
         }
         let way_out = WayOut::open(&config, self.protocols, &self.progress)?;
@@ -202,7 +203,7 @@ impl Crawl {
         let summary = Summary { index, waiting: reasons.collect(), host_keys, ..summary };
         summary.host_keys.iter().try_for_each(|line| patiently(&shared, || journal.log(line)))?;
         if let Some(problem) = summary.index.as_ref().and_then(|index| index.problem.as_ref()) {
-            patiently(&shared, || journal.log(&format!("the text index: {problem}")))?;
+            patiently(&shared, || journal.warn(&format!("the text index: {problem}")))?;
         }
         patiently(&shared, || journal.log(&closing(state, &summary.counters)))?;
         patiently(&shared, || journal.account(&facts))?;

@@ -84,6 +84,12 @@ impl AskedProject {
         }
         Ok(Self { name: name.to_owned(), settings, seeds, file: None })
     }
+
+    /// A project whose settings are kept elsewhere.
+    pub fn with(name: &str, settings: Settings) -> Result<Self, ProjectError> {
+        let seeds = addresses(&Canonicaliser::new(settings.urls), &settings.seeds)?;
+        Ok(Self { name: name.to_owned(), settings, seeds, file: None })
+    }
 }
 
 /// The default name of a project: the seed's host, with its port if it is not the default.

@@ -33,6 +33,39 @@ pub struct NewProject {
 }
 
 impl Template {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Plain, Self::News, Self::Docs, Self::Members];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::News => "news",
+            Self::Docs => "docs",
+            Self::Members => "members",
+        }
+    }
+
+    /// What it is for, in a few words.
+    pub const fn about(self) -> &'static str {
+        match self {
+            Self::Plain => "a site",
+            Self::News => "a news site, visited every hour",
+            Self::Docs => "a manual or reference, collected completely",
+            Self::Members => "a site behind a log-in",
+        }
+    }
+
+    /// The template of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|template| template.name() == name)
+    }
+
+    /// What a project made of it begins with.
+    pub fn settings(self) -> Result<Settings, ProjectError> {
+        Ok(Settings::parse(&self.filled("project", &[]), Path::new("project.toml"))?)
+    }
+
     const fn text(self) -> &'static str {
         match self {
             Self::Plain => include_str!("templates/plain.toml"),
@@ -95,11 +128,10 @@ fn write_new(path: &Path, text: &str) -> Result<(), ProjectError> {
 mod tests {
     use super::*;
 
-    const ALL: [Template; 4] = [Template::Plain, Template::News, Template::Docs, Template::Members];
-
     #[test]
     fn every_template_is_a_project_file_that_makes_sense() {
-        for template in ALL {
+        for template in Template::ALL {
+            assert!(Template::named(template.name()) == Some(template) && template.settings().is_ok());
             let text = template.filled("a.b-1", &["http://a.test/\"x\\".into(), "@list".into()]);
             let read = Settings::parse(&text, Path::new("t.toml")).unwrap_or_else(|e| panic!("{e}\n{text}"));
             assert_eq!(read.seeds, ["http://a.test/\"x\\", "@list"]);
@@ -115,7 +147,7 @@ mod tests {
             line.starts_with('[') || line.split_once(" = ").is_some_and(|(key, _)| word(key))
         };
         let mut found = 0;
-        for template in ALL {
+        for template in Template::ALL {
             let text = template.filled("p", &["http://a.test/".into()]);
             let lines = text.lines().map(|line| match line.strip_prefix("# ").filter(|rest| is_key(rest)) {
                 Some(rest) => {

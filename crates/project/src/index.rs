@@ -34,8 +34,8 @@ impl Default for IndexSettings {
             stem: Vec::new(),
             max_text: ByteSize(4_000_000),
             honour_noindex: true,
-            memory: ByteSize(80_000_000),
-            queue: ByteSize(24_000_000),
+            memory: ByteSize(56_000_000),
+            queue: ByteSize(16_000_000),
             threads: 0,
             commit_time: HumanDuration(Duration::from_secs(30)),
         }

@@ -28,6 +28,7 @@ mod outputs;
 mod position;
 mod render;
 mod rule_rows;
+mod secret_file;
 mod settings;
 mod steps;
 mod timetable;
@@ -48,10 +49,13 @@ pub use index::{IndexSettings, SearchSettings};
 pub use intake::{CallAccount, RefusedCall, call_for, within_scope};
 pub use list_rows::RowEdit;
 pub use operator::{KEYS, KeyClass, key_class};
-pub use outputs::{FlagName, OutputSettings, WebhookSettings};
+pub use outputs::{FlagName, HookEvent, OutputSettings, WebhookSettings};
 pub use position::TextPosition;
 pub use render::{PartRobots, RenderRule, RenderSettings, RenderWhen};
 pub use rule_rows::{RuleRow, rule_rows, with_rule_rows};
+pub use secret_file::{
+    KeptSecret, TypedSecret, forget_secret, form_site, keep_secret, kept_secrets, without_typed_secrets,
+};
 pub use settings::{
     CrawlSettings, FetchSettings, FileSettings, FrontierSettings, FtpSettings, FtpTlsName, OrderName, Settings,
     SettingsError, SftpSettings, StoreSettings, nearest, without_user,
@@ -63,8 +67,8 @@ pub use ways::{EngineSettings, SeedText};
 
 // Where projects are, who may use them, and what can go wrong there.
 pub use orb_store::{
-    ANYONE_NAME, Accounts, AckRow, AuditRow, Home, Level, NewToken, NewUser, ProjectDir, ProjectLock, SESSION_LIFE,
-    StoreError, TokenRow, TokenScope, User, disk_size, free_space, fresh_secret,
+    ANYONE_NAME, Accounts, AckRow, AuditRow, Home, Level, NewToken, NewUser, ProjectDir, ProjectLock, ReadingLink,
+    SESSION_LIFE, StoreError, TokenRow, TokenScope, User, disk_size, free_space, fresh_secret,
 };
 /// Parses a moment as people write it, such as `2026-11-15T06:30:00Z`.
 pub use orb_track::schedule::moment;

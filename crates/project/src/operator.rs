@@ -92,7 +92,7 @@ pub const KEYS: &[(&str, KeyClass)] = &[
     ("outputs.atom", Operator), ("outputs.atom_entries", Web), ("outputs.jsonl", Operator),
     ("outputs.markdown", Operator),
     ("outputs.webhook.url", Operator), ("outputs.webhook.secret", Operator), ("outputs.webhook.secret_env", Operator),
-    ("outputs.webhook.flags", Operator), ("outputs.webhook.batch", Operator), ("outputs.webhook.timeout", Operator),
+    ("outputs.webhook.events", Operator), ("outputs.webhook.flags", Operator), ("outputs.webhook.batch", Operator), ("outputs.webhook.timeout", Operator),
     ("outputs.webhook.retries", Operator),
     ("track.hold_until_acknowledged", Web), ("track.confirm_missing", Web), ("track.second_look", Web),
     ("track.around", Web), ("track.budget", Web),
@@ -201,7 +201,9 @@ fn holds_operator_key(value: &Value, path: &str) -> bool {
     match value {
         Value::Array(rows) => rows.iter().any(|row| holds_operator_key(row, path)),
         Value::Table(table) if path == "steps.form.fields" => {
-            table.values().any(|field| field.as_table().is_some_and(|source| !source.is_empty()))
+            // A secret that was typed here goes to its own site, whatever is done to the step.
+            let is_theirs = |source: &Table| source.keys().any(|key| key != "secret");
+            table.values().any(|field| field.as_table().is_some_and(is_theirs))
         }
         Value::Table(table) => table.iter().any(|(key, inner)| {
             let path = format!("{path}.{key}");
@@ -289,7 +291,7 @@ mod tests {
         assert!(told(&kept, &kept.replace("program", "match = 'x'\nprogram")).is_some());
         let plain = format!(
             "{OUTSIDE}seeds = ['http://a.test/']\n[scope]\nrules = [{{ deny = 'x' }}]\n[[track.compare]]\nby = 'main'\n\
-             [[steps]]\nname = 's'\nstart = ['http://b.test/']\nform.fields.q = 'words'\n[schedule]\nevery = '6h'\n"
+             [[steps]]\nname = 's'\nstart = ['http://b.test/']\nform.fields = {{ q = 'words', p = {{ secret = 'x' }} }}\n[schedule]\nevery = '6h'\n"
         );
         assert_eq!(told(OUTSIDE, &plain), None);
     }

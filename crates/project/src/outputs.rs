@@ -50,6 +50,9 @@ pub struct WebhookSettings {
     /// The environment variable with the signing secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret_env: Option<String>,
+    /// What it is told of.
+    #[serde(default = "changes_alone")]
+    pub events: Vec<HookEvent>,
     /// Which changes are delivered.
     #[serde(default = "every_change")]
     pub flags: Vec<FlagName>,
@@ -69,6 +72,35 @@ impl std::fmt::Debug for WebhookSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "WebhookSettings({}, secret: {})", without_user(&self.url), self.secret.is_some())
     }
+}
+
+/// What a webhook can be told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HookEvent {
+    /// What a run has found changed.
+    #[serde(rename = "changes")]
+    Changes,
+    /// That a run has ended.
+    #[serde(rename = "run.finished")]
+    RunFinished,
+    /// That a run could not go on.
+    #[serde(rename = "run.failed")]
+    RunFailed,
+}
+
+impl HookEvent {
+    /// Its name, which is the type of what is sent.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Changes => "changes",
+            Self::RunFinished => "run.finished",
+            Self::RunFailed => "run.failed",
+        }
+    }
+}
+
+fn changes_alone() -> Vec<HookEvent> {
+    vec![HookEvent::Changes]
 }
 
 /// A flag in a project file.
@@ -162,6 +194,7 @@ impl WebhookSettings {
                 self.secret.is_some() && self.secret_env.is_some(),
                 "say secret or secret_env, not both".to_owned(),
             ),
+            ("events", self.events.is_empty(), "a webhook without events never receives anything".to_owned()),
             ("flags", self.flags.is_empty(), "a webhook without flags never receives anything".to_owned()),
             ("batch", !(1..=10_000).contains(&self.batch), "a batch holds 1 to 10000 changes".to_owned()),
             ("timeout", self.timeout.0.is_zero(), "a wait of nothing".to_owned()),

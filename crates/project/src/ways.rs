@@ -1,9 +1,9 @@
 //! Where does a run start that has no page of its own to start from?
 //!
 //! A phrase for a search engine (`?wolf spiders`) and a directory whose links are collected but not
-//! its own pages (`follow-only`) are seeds of another kind: pages that are passed through on the way
-//! to others. Both are short for two steps, one that passes through and one that collects what the
-//! pages lead to; [`Settings::with_ways`] writes them out before a run.
+//! its own pages (`follow-only`) are seeds of another kind: pages that are passed through on the
+//! way to others. Both are short for two steps, one that passes through and one that collects what
+//! the pages lead to; [`Settings::with_ways`] writes them out before a run.
 
 use crate::examine::Wrong;
 use crate::settings::Settings;

@@ -4,8 +4,8 @@ use orb_page::Moment;
 use std::time::Duration;
 
 /// Wall-clock time that never jumps: politeness must hold even if somebody sets the machine's
-/// clock. It goes on while the machine is suspended (`CLOCK_BOOTTIME`), because the permissions that
-/// other machines have given us end meanwhile.
+/// clock. It goes on while the machine is suspended (`CLOCK_BOOTTIME`), because the permissions
+/// that other machines have given us end meanwhile.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SteadyClock {
     began: Moment,

@@ -105,6 +105,12 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
             }
             // Before the frontier is asked: what is recorded meanwhile may give it new work.
             let epoch = shared.team.as_ref().map_or(0, crate::worker::Team::epoch);
+            if shared.team.as_ref().is_some_and(|team| team.is_barred(shared.progress.bytes())) {
+                if let Some(state) = self.stand_by(epoch).await {
+                    break state;
+                }
+                continue;
+            }
             let (next, why) = self.next();
             if let Some(state) = self.act(next, why, epoch).await {
                 break state;
@@ -196,6 +202,19 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
         None
     }
 
+    /// Nothing may be fetched until more of the budget is drawn: lets what is under way end.
+    async fn stand_by(&self, epoch: u64) -> Option<RunState> {
+        if self.errand.active.load(Ordering::Relaxed) > 0 {
+            self.pause(Idle::Answers, Duration::from_millis(100)).await;
+            return None;
+        }
+        if !self.errand.shared.is_settled() {
+            self.starve().await;
+            return None;
+        }
+        self.rest(epoch, Some(Idle::Tickets)).await
+    }
+
     /// Nothing is left here, or nothing may be fetched for want of budget: other machines may still
     /// send something. Tells the recorder once, and waits until the run is over for all of them.
     async fn rest(&self, epoch: u64, spent: Option<Idle>) -> Option<RunState> {
@@ -203,10 +222,11 @@ impl<Q: Queues<Error = StoreError> + Clone + 'static> Driver<Q> {
         if let Some(state) = team.ended() {
             return Some(state);
         }
-        match spent {
-            None if team.rests(epoch) => self.errand.record(Item::Idle(epoch)),
-            None => {}
-            Some(_) => team.want_tickets(),
+        if spent.is_some() {
+            team.want_tickets();
+        }
+        if team.rests(epoch) {
+            self.errand.record(Item::Idle { epoch, short: spent.is_some() });
         }
         self.pause(spent.unwrap_or(Idle::Machines), Duration::from_secs(1)).await;
         None

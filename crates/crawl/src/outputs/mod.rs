@@ -7,6 +7,7 @@
 //! neither the run nor the others: what it missed is delivered next time.
 
 mod atom;
+mod ended;
 mod jsonl;
 mod markdown;
 mod marks;
@@ -15,6 +16,7 @@ mod standing;
 mod webhook;
 
 pub use atom::feed as atom_feed;
+pub use ended::RunEnd;
 pub use marks::DeliveryFailure;
 pub use standing::{OutputStanding, output_standings};
 

@@ -9,16 +9,15 @@
 
 use super::OutputSource;
 use super::sign::signature;
-use crate::CrawlError;
 use crate::config::fetch_config;
+use crate::{CrawlError, Stop};
 use bytes::Bytes;
 use orb_fetch::{FetchConfig, Fetchers, HttpRequest, Timeouts, Unwatched};
 use orb_page::{Flag, Moment, RequestBody};
-use orb_project::Settings;
-use orb_project::WebhookSettings;
-use orb_store::ReportRow;
+use orb_project::{HookEvent, Settings, WebhookSettings};
+use orb_store::{ProjectDir, ReportRow};
 use orb_urls::{Address, Canonicaliser, Rules};
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::time::Duration;
 
@@ -29,7 +28,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 const ANSWER: u64 = 64_000;
 
 /// A receiver and how to reach it.
-struct Receiver<'a> {
+pub(super) struct Receiver<'a> {
     hook: &'a WebhookSettings,
     secret: Option<String>,
     fetchers: Fetchers,
@@ -37,9 +36,22 @@ struct Receiver<'a> {
 }
 
 /// A delivery: its body, and its stable id.
-struct Parcel {
+pub(super) struct Parcel {
     id: String,
     payload: RequestBody,
+}
+
+impl Parcel {
+    /// An object that is sent under an id made of what is the same whenever it is sent again.
+    pub(super) fn of(key: &str, mut body: Value) -> Self {
+        let digest: String = Sha256::digest(key).iter().take(16).map(|b| format!("{b:02x}")).collect();
+        let id = format!("orb_{digest}");
+        if let Some(fields) = body.as_object_mut() {
+            fields.insert("id".to_owned(), id.clone().into());
+        }
+        let bytes = Bytes::from(body.to_string());
+        Self { id, payload: RequestBody { mime: "application/json".to_owned(), kept: bytes.clone(), bytes } }
+    }
 }
 
 /// Delivers to a webhook, batch by batch.
@@ -51,6 +63,10 @@ pub(super) fn post(
 ) -> Result<u64, CrawlError> {
     let flags: Vec<Flag> = hook.flags.iter().map(|name| name.flag()).collect();
     let last = source.reader.last_change()?;
+    if !hook.events.contains(&HookEvent::Changes) {
+        source.mark_delivered(last)?;
+        return Ok(0);
+    }
     let mut delivered = 0;
     let mut receiver = None;
     loop {
@@ -61,9 +77,9 @@ pub(super) fn post(
         let rows: Vec<ReportRow> = rows.into_iter().filter(|row| row.seq <= Some(end)).collect();
         let receiver = match &mut receiver {
             Some(receiver) => receiver,
-            none => none.insert(Receiver::new(source, hook, settings, variable)?),
+            none => none.insert(Receiver::new(source.project, hook, settings, variable)?),
         };
-        receiver.deliver(source, &parcel(source, hook, cursor, &rows))?;
+        receiver.deliver(source.stop, &parcel(source, hook, cursor, &rows))?;
         delivered += rows.len() as u64;
         source.mark_delivered(end)?;
     }
@@ -76,17 +92,12 @@ fn parcel(source: &OutputSource<'_>, hook: &WebhookSettings, after: u64, rows: &
     let project = source.project;
     let next = rows.last().and_then(|row| row.seq).unwrap_or(after);
     let key = format!("{} {} {} {after} {next}", project.name, project.created_at.0, hook.url);
-    let id: String = Sha256::digest(key).iter().take(16).map(|b| format!("{b:02x}")).collect();
-    let id = format!("orb_{id}");
-    let body =
-        json!({"type": "changes", "id": id, "project": project.name, "after": after, "next": next, "changes": rows});
-    let bytes = Bytes::from(body.to_string());
-    Parcel { id, payload: RequestBody { mime: "application/json".to_owned(), kept: bytes.clone(), bytes } }
+    Parcel::of(&key, json!({"type": "changes", "project": project.name, "after": after, "next": next, "changes": rows}))
 }
 
 impl<'a> Receiver<'a> {
-    fn new(
-        source: &OutputSource<'_>,
+    pub(super) fn new(
+        project: &ProjectDir,
         hook: &'a WebhookSettings,
         settings: &Settings,
         variable: &(dyn Fn(&str) -> Option<String> + Sync),
@@ -108,7 +119,7 @@ impl<'a> Receiver<'a> {
             cookies: false,
             connections: 1,
             per_host: 1,
-            spool_dir: source.project.dir.clone(),
+            spool_dir: project.dir.clone(),
             ..fetch_config(&settings.fetch, &named)?
         };
         let runtime =
@@ -118,7 +129,7 @@ impl<'a> Receiver<'a> {
     }
 
     /// Sends until it is accepted, or the retries are exhausted.
-    fn deliver(&self, source: &OutputSource<'_>, parcel: &Parcel) -> Result<(), CrawlError> {
+    pub(super) fn deliver(&self, stop: &Stop, parcel: &Parcel) -> Result<(), CrawlError> {
         let mut wait = Duration::from_secs(1);
         let mut attempt = 0;
         loop {
@@ -127,7 +138,7 @@ impl<'a> Receiver<'a> {
                 Err(refused) => refused,
             };
             let patient = refused.may_pass && attempt < self.hook.retries;
-            if !patient || source.stop.wait(refused.wait.unwrap_or(wait).min(LONGEST_WAIT)) {
+            if !patient || stop.wait(refused.wait.unwrap_or(wait).min(LONGEST_WAIT)) {
                 return Err(CrawlError::Setting(refused.why));
             }
             attempt += 1;

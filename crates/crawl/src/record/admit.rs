@@ -37,18 +37,23 @@ impl Recorder {
         for (found, admission) in visit.links.iter().zip(&scratch.admissions) {
             match *admission {
                 Admission::New(page) => self.discover(page, visit, found)?,
-                Admission::Known(page) | Admission::Pending(page) => {
-                    if found.verdict == Verdict::Follow && self.parked.remove(page.0) {
-                        self.bring_in(page, &self.sight(visit, found))?;
-                    } else if found.kind == LinkKind::Sitemap && self.rules.noises.is_some() {
-                        self.look_if_newer(page, visit, found)?;
-                    }
-                }
+                Admission::Known(page) | Admission::Pending(page) => self.meet_again(page, visit, found)?,
             }
             out.push(admission.page());
         }
         self.scratch = scratch;
         Ok(out)
+    }
+
+    /// A link leads to a page that is known.
+    pub(super) fn meet_again(&mut self, page: PageId, visit: &Visit, found: &DiscoveredLink) -> Result<(), StoreError> {
+        if found.verdict == Verdict::Follow && self.parked.remove(page.0) {
+            self.bring_in(page, &self.sight(visit, found))
+        } else if found.kind == LinkKind::Sitemap && self.rules.noises.is_some() {
+            self.look_if_newer(page, visit.links.anchor(found), found.verdict)
+        } else {
+            Ok(())
+        }
     }
 
     /// A page that was left outside is the target of a link to follow.

@@ -2,7 +2,7 @@
 
 use super::{Recorder, called};
 use crate::read::ReadRules;
-use orb_page::{DiscoveredLink, Flag, Moment, PageId, PageKind, Verdict, Visit};
+use orb_page::{Flag, Moment, PageId, PageKind, Verdict, Visit};
 use orb_store::{DroppedPage, KnownPage, QueuePlace, Requeued, StoreError};
 use orb_track::schedule::changed_by;
 use orb_urls::{Address, Judgement};
@@ -11,6 +11,15 @@ use std::time::Instant;
 
 /// Pages examined between two commits.
 const CHUNK: u32 = 20_000;
+
+/// Which known pages a run of several machines visits again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Revisited {
+    /// All of them.
+    All,
+    /// Those that its planter has chosen.
+    Chosen,
+}
 
 impl Recorder {
     /// Re-queues the pages that earlier runs have visited, that are in scope and that are `wanted`.
@@ -41,15 +50,8 @@ impl Recorder {
 
     /// A sitemap gives a page's last modification: if that is after its last visit, it is visited
     /// in this run although it was not chosen.
-    pub(super) fn look_if_newer(
-        &mut self,
-        page: PageId,
-        visit: &Visit,
-        found: &DiscoveredLink,
-    ) -> Result<(), StoreError> {
-        let Some(changed) = changed_by(visit.links.anchor(found)).filter(|_| found.verdict == Verdict::Follow) else {
-            return Ok(());
-        };
+    pub(super) fn look_if_newer(&mut self, page: PageId, anchor: &str, verdict: Verdict) -> Result<(), StoreError> {
+        let Some(changed) = changed_by(anchor).filter(|_| verdict == Verdict::Follow) else { return Ok(()) };
         let (known, _) = self.project.known_pages(self.rules.run, PageId(page.0.saturating_sub(1)), 1)?;
         let Some(known) = known.into_iter().find(|known| known.page.page == page && !known.waits) else {
             return Ok(());

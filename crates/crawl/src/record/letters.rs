@@ -6,13 +6,14 @@
 //! here, where the host lives. The same way a page's digest asks whether another shard has the same
 //! content.
 
-use super::Recorder;
 use super::admit::LinkSight;
+use super::{Recorder, Revisited};
 use crate::shared::SharedState;
 use crate::watch::progress::Pause;
 use orb_page::{Discovered, DiscoveredLink, HostId, LinkKind, PageId, PageKind, UrlKey, Verdict, Visit};
 use orb_store::{
-    Admission, DigestLetter, FoundLetter, Letter, LetterBundle, SameLetter, ShardId, SharedSeed, StoreError, ToldLink,
+    Admission, DigestLetter, FoundLetter, KnownPage, Letter, LetterBundle, NearerLetter, SameLetter, ShardId,
+    SharedSeed, StoreError, ToldLink,
 };
 use orb_urls::Address;
 use std::sync::Arc;
@@ -36,11 +37,7 @@ impl Recorder {
                 let Some(admission) = admissions.next() else { continue };
                 match admission {
                     Admission::New(page) => self.discover(page, visit, found)?,
-                    Admission::Known(page) | Admission::Pending(page) => {
-                        if found.verdict == Verdict::Follow && self.parked.remove(page.0) {
-                            self.bring_in(page, &self.sight(visit, found))?;
-                        }
-                    }
+                    Admission::Known(page) | Admission::Pending(page) => self.meet_again(page, visit, found)?,
                 }
                 out.push(admission.page());
                 continue;
@@ -91,23 +88,8 @@ impl Recorder {
     /// A seed or a sitemap whose shard is held elsewhere.
     pub(super) fn write_root(&mut self, address: &Address, from: Option<PageId>, step: Option<u32>) {
         let Some(home) = self.project.shard_of(address.host()) else { return };
-        let letter = FoundLetter {
-            from: from.map(|page| (page, home)),
-            at: self.clock.now(),
-            by: Arc::clone(&self.rules.by),
-            step,
-            depth: 0,
-            redirects: 0,
-            url: address.as_str().to_owned(),
-            asked: None,
-            kind: LinkKind::Sitemap,
-            anchor: String::new(),
-            rel: String::new(),
-            count: 1,
-            priority: 1.0,
-            verdict: Verdict::Follow,
-            row: false,
-        };
+        let root = FoundLetter::root(address.as_str(), step, self.clock.now(), &self.rules.by);
+        let letter = FoundLetter { from: from.map(|page| (page, home)), kind: LinkKind::Sitemap, ..root };
         self.pending.batch.letters.push((home, Letter::Found(letter)));
     }
 
@@ -131,6 +113,7 @@ impl Recorder {
                     Letter::Found(found) => self.take_found(found)?,
                     Letter::Digest(digest) => self.take_digest(&digest)?,
                     Letter::Same(SameLetter { page, of }) => self.pending.batch.duplicates.push((page, of)),
+                    Letter::Nearer(NearerLetter { page, depth }) => self.come_nearer(page, depth),
                 }
                 self.pending.rows += 1;
             }
@@ -156,6 +139,8 @@ impl Recorder {
                     let FoundLetter { depth, priority, step, at, .. } = letter;
                     let asked = letter.asked.as_deref();
                     self.bring_in(page, &LinkSight { url: &letter.url, asked, depth, priority, step, at })?;
+                } else if letter.kind == LinkKind::Sitemap && self.rules.noises.is_some() {
+                    self.look_if_newer(page, &letter.anchor, letter.verdict)?;
                 }
             }
         }
@@ -187,11 +172,13 @@ impl Recorder {
         self.admit(blank, letter.verdict)
     }
 
-    /// Asks whoever keeps this digest whether another shard has the same content.
+    /// Asks whoever keeps this digest whether another shard has the same content. Where that is us,
+    /// it is written down: the shard may move, and this page not.
     pub(super) fn ask_elsewhere(&mut self, digest: &[u8; 32], visit: &Visit) {
         let Some(team) = &self.shared.team else { return };
         let home = ShardId::of_digest(digest, team.shards());
         if self.project.held().contains(&home) {
+            self.pending.batch.digests.push((*digest, visit.page));
             return;
         }
         if let Some(shard) = self.project.shard_of(host_in(&visit.url)) {
@@ -206,7 +193,8 @@ impl Recorder {
             None => self.project.digest_first(&letter.digest)?,
         };
         match first {
-            Some(of) if of == letter.page => {}
+            // We have known it longer than the shard that keeps it.
+            Some(of) if of == letter.page => self.pending.batch.digests.push((letter.digest, of)),
             Some(of) if self.project.held().contains(&letter.shard) => {
                 self.pending.batch.duplicates.push((letter.page, of));
             }
@@ -220,6 +208,13 @@ impl Recorder {
             }
         }
         Ok(())
+    }
+
+    /// A page is nearer to the seeds than it seemed: what was too deep is judged again once all
+    /// that are nearer are committed.
+    fn come_nearer(&mut self, page: PageId, depth: u32) {
+        self.pending.batch.nearer.push((page, depth));
+        self.judge_depths();
     }
 
     /// Loads shards that were taken over: what waits there is ours from now on.
@@ -241,11 +236,29 @@ impl Recorder {
             frontier.keep_only(team.own_test(self.project.held()), self.clock.now());
             frontier.look_around(self.clock.now());
             drop(frontier);
+        }
+        self.plant_adopted(shards)?;
+        if let Some(team) = &self.shared.team {
             team.next_epoch();
             team.adopted();
             self.shared.wake.notify_one();
         }
         Ok(())
+    }
+
+    /// In a run that revisits pages, puts those of shards that were taken over back into their
+    /// queues, as far as that has not been done. Until it is, these shards are not idle.
+    fn plant_adopted(&mut self, shards: &[ShardId]) -> Result<(), StoreError> {
+        let Some(revisited) = self.rules.revisited else { return Ok(()) };
+        let chosen = match revisited {
+            Revisited::All => None,
+            Revisited::Chosen => Some(patiently(&self.shared, || self.project.chosen(shards))?),
+        };
+        let is_chosen = |known: &KnownPage| {
+            known.page.depth == 0 || chosen.as_ref().is_none_or(|pages| pages.binary_search(&known.page.page).is_ok())
+        };
+        let read = self.rules.read.clone();
+        self.plant_known(&read, &mut { is_chosen })
     }
 
     /// Gives shards away, after everything of theirs is committed.
@@ -261,20 +274,28 @@ impl Recorder {
     }
 
     /// Records that our shards have nothing left, if nothing has come in since the driver said so.
-    pub(super) fn rest(&mut self, epoch: u64) -> Result<(), StoreError> {
+    pub(super) fn rest(&mut self, epoch: u64, short: bool) -> Result<(), StoreError> {
         let shared = Arc::clone(&self.shared);
         let Some(team) = &shared.team else { return Ok(()) };
         if team.epoch() == epoch && shared.pipeline.is_empty() {
             self.commit_all()?;
         }
         let moving = team.moving();
-        if *moving || team.epoch() != epoch || !self.pending.is_empty() || !shared.pipeline.is_empty() {
+        let settled = self.pending.is_empty() && self.reevaluation.is_none() && shared.pipeline.is_empty();
+        if *moving || team.epoch() != epoch || !settled {
             team.unrest();
             return Ok(());
         }
         self.pending.since = Some(Instant::now());
         self.pending.batch.idle = Some(self.rules.run);
+        self.pending.batch.short = short;
         self.commit()
+    }
+
+    /// How many pages of the budget the next batch spends.
+    pub(super) fn spent(&self) -> u64 {
+        let finished: Vec<PageId> = self.pending.batch.finished.iter().map(|place| place.page).collect();
+        self.shared.frontier().granted_of(&finished)
     }
 
     /// Numbers for these candidates, as soon as the store answers.

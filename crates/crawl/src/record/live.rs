@@ -22,7 +22,8 @@ pub(crate) struct RuleChange {
 pub(super) struct Reevaluation {
     rules: Replant,
     after: PageId,
-    text: String,
+    /// The settings, if they are why.
+    text: Option<String>,
 }
 
 impl Recorder {
@@ -31,7 +32,19 @@ impl Recorder {
         self.pending.held += 1;
         let rules = Replant::new(self.rules.read.clone(), self.rules.order, false);
         // One that is under way is begun again.
-        self.reevaluation = Some(Reevaluation { rules, after: PageId(0), text: change.text });
+        self.reevaluation = Some(Reevaluation { rules, after: PageId(0), text: Some(change.text) });
+    }
+
+    /// Some pages are nearer to the seeds than they seemed: those that were too deep are to be
+    /// judged again.
+    pub(super) fn judge_depths(&mut self) {
+        if self.reevaluation.as_ref().is_some_and(|going| going.text.is_some()) {
+            // All of them are judged anyway, but perhaps not those that were judged before.
+            self.reevaluation.iter_mut().for_each(|going| going.after = PageId(0));
+            return;
+        }
+        let rules = Replant::new(self.rules.read.clone(), self.rules.order, false).by_depth();
+        self.reevaluation = Some(Reevaluation { rules, after: PageId(0), text: None });
     }
 
     /// Judges the next part of the pages, if there is something to judge. Until the last is judged,
@@ -45,8 +58,11 @@ impl Recorder {
         let Some(going) = &mut self.reevaluation else { return Ok(()) };
         match going.rules.next(&self.project, going.after, |_| true)? {
             None => {
-                self.project.change_settings(self.rules.run, &going.text)?;
+                let text = going.text.take();
                 self.reevaluation = None;
+                if let Some(text) = text {
+                    self.project.change_settings(self.rules.run, &text)?;
+                }
             }
             Some((batch, last)) => {
                 going.after = last;

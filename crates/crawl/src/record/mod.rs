@@ -22,6 +22,7 @@ use crate::shared::SharedState;
 use crate::track::looks::Noises;
 use crate::watch::ledger::Stage;
 use crate::watch::progress::Pause;
+pub(crate) use again::Revisited;
 use aliases::AliasDesk;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use hashbrown::{HashMap, HashSet};
@@ -76,8 +77,8 @@ pub(crate) enum Item {
     Adopt(Vec<ShardId>),
     /// Shards to give away: nothing of theirs is in flight or uncommitted.
     Give(Vec<ShardId>),
-    /// The driver has nothing left, as of this epoch.
-    Idle(u64),
+    /// The driver has nothing left as of this epoch, or nothing that the budget allows.
+    Idle { epoch: u64, short: bool },
 }
 
 /// The result of a robots.txt.
@@ -104,6 +105,8 @@ pub(crate) struct RecorderRules {
     pub links: bool,
     /// What is dynamic per response, if pages are revisited.
     pub noises: Option<Arc<Noises>>,
+    /// Which known pages go back into their queues with shards that are taken over.
+    pub revisited: Option<Revisited>,
     /// The name under which seeds and sitemaps are discovered.
     pub by: Arc<str>,
     /// Pause while there is less disk space.
@@ -338,7 +341,7 @@ impl Recorder {
     }
 
     fn take(&mut self, item: Item) -> Result<(), StoreError> {
-        if !matches!(item, Item::Flush | Item::Adopt(_) | Item::Give(_) | Item::Idle(_)) {
+        if !matches!(item, Item::Flush | Item::Adopt(_) | Item::Give(_) | Item::Idle { .. }) {
             self.shared.pending.set(true);
             self.pending.since.get_or_insert_with(Instant::now);
         }
@@ -371,7 +374,7 @@ impl Recorder {
             Item::Letters(deliveries) => self.take_letters(deliveries)?,
             Item::Adopt(shards) => self.adopt(&shards)?,
             Item::Give(shards) => self.give(shards)?,
-            Item::Idle(epoch) => self.rest(epoch)?,
+            Item::Idle { epoch, short } => self.rest(epoch, short)?,
         }
         Ok(())
     }
@@ -494,10 +497,13 @@ impl Recorder {
         if self.pending.is_empty() {
             return Ok(());
         }
-        self.counters.seconds = self.resumed_seconds + self.started.elapsed().as_secs_f64();
         self.pending.batch.run = self.rules.run;
-        self.pending.batch.spent = self.pending.batch.visits.len() as u64;
-        self.counters.frontier = self.queued_after();
+        if self.shared.team.is_none() {
+            self.counters.seconds = self.resumed_seconds + self.started.elapsed().as_secs_f64();
+            self.counters.frontier = self.queued_after();
+        } else {
+            self.pending.batch.spent = self.spent();
+        }
         let counted = serde_json::to_value(&self.counters).unwrap_or_default();
         self.pending.batch.counters = CounterDelta::between(&self.counted, &counted);
         self.counted = counted;

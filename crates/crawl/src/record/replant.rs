@@ -22,13 +22,20 @@ pub(crate) struct Replant {
     order: Order,
     /// Whether the trap limits have changed.
     traps: bool,
+    /// Whether only pages that were too deep are judged.
+    by_depth: bool,
 }
 
 impl Replant {
     /// The rules by which pages are read.
     pub(crate) fn new(rules: ReadRules, order: Order, traps: bool) -> Self {
         let follow_nofollow = rules.follow_nofollow;
-        Self { rules, follow_nofollow, order, traps }
+        Self { rules, follow_nofollow, order, traps, by_depth: false }
+    }
+
+    /// The same for pages that were in scope and too deep, and for nothing else.
+    pub(crate) fn by_depth(self) -> Self {
+        Self { by_depth: true, ..self }
     }
 
     /// The next pages to change, and the number to continue after; `None` when all have been
@@ -44,6 +51,9 @@ impl Replant {
         let mut batch = Batch::default();
         for page in pages {
             let trapped = page.why.and_then(SkipReason::trap).is_some();
+            if self.by_depth && page.why != Some(SkipReason::Depth) {
+                continue;
+            }
             match (&page.why, self.why_outside(&page)) {
                 (Some(_), None) if trapped && is_trap(&page) => {}
                 (Some(SkipReason::Alias), None) => {}
@@ -68,6 +78,11 @@ impl Replant {
 
     /// Why a page is not in scope, if it is not.
     fn why_outside(&self, page: &Unfetched) -> Option<SkipReason> {
+        if self.by_depth {
+            // It was in scope by the page that linked to it, which another worker may have.
+            let (_, depth) = self.rules.of(page.step);
+            return depth.is_some_and(|max| page.depth > max).then_some(SkipReason::Depth);
+        }
         let Ok(address) = Address::from_canonical(&page.url) else { return Some(SkipReason::Scope) };
         let from = page.from.as_deref().and_then(|url| Address::from_canonical(url).ok());
         let (scope, depth) = self.rules.of(page.step);

@@ -25,7 +25,7 @@ const TEXT: (usize, usize) = (30, 50);
 /// Outcomes that are remembered for an area.
 const REMEMBERED: usize = 21;
 
-/// Maximum areas in memory; beyond, they are learnt anew.
+/// Maximum areas in memory; beyond, they are learnt again.
 const MOST: usize = 100_000;
 
 /// What the browser has added to a page.

@@ -1,8 +1,8 @@
 //! May this page have that part?
 //!
 //! robots.txt holds for parts as for pages, unless the project says otherwise: the rules of hosts
-//! that the frontier works on are its own; those of others are fetched here, once a run. A host that
-//! backs off gets no requests.
+//! that the frontier works on are its own; those of others are fetched here, once a run. A host
+//! that backs off gets no requests.
 
 use crate::drive::clock::SteadyClock;
 use crate::shared::SharedState;

@@ -1,8 +1,8 @@
 //! Which pages go through a browser, and where does that stand in a page's life?
 //!
 //! Between fetch and read: the page is fetched as ever, and its lease is held while a browser draws
-//! it from those bytes, so that the parts it asks for fall into its host's turn. What comes out is a
-//! response whose body is the document as its scripts have made it ([`ResponseKind::Rendered`]);
+//! it from those bytes, so that the parts it asks for fall into its host's turn. What comes out is
+//! a response whose body is the document as its scripts have made it ([`ResponseKind::Rendered`]);
 //! reader, archive, index and comparison take it like any other. Where nothing came of it, the page
 //! is read as it was fetched, and recorded as BROWSER_ERROR.
 

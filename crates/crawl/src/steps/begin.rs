@@ -11,7 +11,7 @@ use hashbrown::HashSet;
 use orb_page::RunId;
 use orb_page::RunState;
 use orb_project::Settings;
-use orb_store::{Project, RunCounters};
+use orb_store::{Project, ProjectDir, RunCounters};
 use orb_urls::Address;
 use std::sync::Arc;
 
@@ -27,37 +27,45 @@ pub(crate) fn walk(
     if settings.steps.is_empty() {
         return Ok(Vec::new());
     }
+    let mut known = Vec::new();
+    for step in config.read.steps.keys() {
+        known.extend(project.seed_urls(Some(*step))?.into_iter().map(|url| (*step, url)));
+    }
+    let by = (config, way_out, render);
+    walk_from(project.dir(), settings, by, (run, &known), stop).or_else(|wrong| {
+        project.finish_run(run, RunState::Stopped, &counters.to_json())?;
+        Err(wrong)
+    })
+}
+
+/// The same from where earlier walks have led to: the seeds of steps.
+pub(crate) fn walk_from(
+    dir: &ProjectDir,
+    settings: &Settings,
+    (config, way_out, render): (&Config, &WayOut, Option<&Arc<RenderDesk>>),
+    (run, seeds): (RunId, &[(u32, String)]),
+    stop: &Stop,
+) -> Result<Vec<Roots>, CrawlError> {
     let rules = &config.read.steps;
     let mut known = HashSet::new();
-    for (step, rules) in rules.iter() {
-        for url in project.seed_urls(Some(*step))? {
-            known.insert(*step);
-            if let Ok(moved) = Address::from_canonical(&url) {
-                rules.scope.add(&moved);
-            }
+    for (step, url) in seeds {
+        known.insert(*step);
+        if let (Some(rules), Ok(moved)) = (rules.get(step), Address::from_canonical(url)) {
+            rules.scope.add(&moved);
         }
     }
-    let journal = Journal::open(project.dir(), run)?;
+    let journal = Journal::open(dir, run)?;
     let mut path =
         Path::new(settings, Arc::clone(rules), (way_out, config.walking()), stop).drawing(render).knowing(known);
     let walked = path.walk();
     for line in path.notes() {
         journal.log(line)?;
     }
-    match walked {
-        Ok(roots) => {
-            let roots = roots.unwrap_or_default();
-            for found in &roots {
-                if let Some(rules) = rules.get(&found.step) {
-                    found.addresses.iter().for_each(|root| rules.scope.add(root));
-                }
-            }
-            Ok(roots)
-        }
-        Err(wrong) => {
-            journal.log(&wrong.to_string())?;
-            project.finish_run(run, RunState::Stopped, &counters.to_json())?;
-            Err(wrong)
+    let roots = walked.inspect_err(|wrong| _ = journal.fail_for(&wrong.to_string()))?.unwrap_or_default();
+    for found in &roots {
+        if let Some(rules) = rules.get(&found.step) {
+            found.addresses.iter().for_each(|root| rules.scope.add(root));
         }
     }
+    Ok(roots)
 }

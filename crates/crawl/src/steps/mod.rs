@@ -21,8 +21,8 @@ mod submit;
 mod trail;
 mod walker;
 
-pub(crate) use begin::walk;
+pub(crate) use begin::{walk, walk_from};
 pub(crate) use later::Later;
 pub use look::{SiteSight, look, look_around, read_text};
-pub(crate) use path::Roots;
+pub(crate) use path::{Roots, any_waits};
 pub(crate) use rules::{StepRules, areas};

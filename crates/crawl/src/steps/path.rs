@@ -363,3 +363,8 @@ pub(super) fn waits(settings: &Settings, n: usize) -> bool {
     let way = (0..=n).rev().take_while(|at| settings.steps[*at].goes_on());
     way.filter_map(|at| at.checked_sub(1)).any(|before| settings.steps[before].collects())
 }
+
+/// Whether a step waits for collected pages.
+pub(crate) fn any_waits(settings: &Settings) -> bool {
+    (0..settings.steps.len()).any(|n| waits(settings, n))
+}

@@ -3,7 +3,7 @@
 use super::walker::{Passed, Question};
 use orb_extract::{Filling, Typed, fill};
 use orb_page::Form;
-use orb_project::{FieldValue, FormSettings};
+use orb_project::{FieldValue, FormSettings, SecretSource};
 use orb_urls::{Address, Canonicaliser};
 
 /// The form of a page, filled in and ready to be sent; errors carry their key within the form's
@@ -23,11 +23,27 @@ pub(super) fn submit(
     })?;
     let to = if submission.action.is_empty() { page.address.as_str() } else { &submission.action };
     let to = canonical.resolve(&page.base, to).map_err(|why| wrong(format!("the form leads to '{to}': {why}")))?;
+    keep_at_home(settings, &to, submission.query.is_some())?;
     let address = match &submission.query {
         Some(query) => with_query(canonical, &to, query).ok_or_else(|| wrong(format!("the form leads to '{to}'")))?,
         None => to,
     };
     Ok(Question { address, payload: submission.payload })
+}
+
+/// Refuses to send a secret elsewhere than to its site, or in an address, which is recorded.
+fn keep_at_home(settings: &FormSettings, to: &Address, is_address: bool) -> Result<(), (String, String)> {
+    for (name, value) in &settings.fields {
+        let FieldValue::Hidden(SecretSource { secret: Some(secret), site: Some(site), .. }) = value else { continue };
+        let wrong = |why: String| Err((format!("form.fields.{name}"), why));
+        if to.origin().to_string() != *site {
+            return wrong(format!("the secret '{secret}' is for {site}, and the form leads to {to}"));
+        }
+        if is_address {
+            return wrong(format!("the form would put the secret '{secret}' into an address"));
+        }
+    }
+    Ok(())
 }
 
 /// A URL with another query.

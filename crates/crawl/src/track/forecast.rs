@@ -7,9 +7,10 @@
 
 use crate::CrawlError;
 use orb_page::{Flag, HostId, Moment, PageId};
-use orb_store::{CatalogueReader, DueRow, PastVisit, Project, StoreError};
+use orb_store::{CatalogueReader, DueRow, PastVisit, Project, SharedProject, StoreError};
 use orb_track::rate::simulate::Dice;
 use orb_track::rate::{Belief, Best, History, Outlook, Price, Priors, days_after, days_between};
+use std::cell::RefCell;
 
 /// Maximum sample size.
 const SAMPLE: usize = 4_000;
@@ -49,6 +50,25 @@ impl RevisitSelection {
             (_, Some(n)) => Self::Best(n),
             _ => Self::All,
         }
+    }
+}
+
+/// Where the history of visits is.
+pub(crate) trait PastVisits {
+    /// Calls back with every visit of every page that may be revisited, page by page, earliest
+    /// first.
+    fn each_past(&self, each: &mut dyn FnMut(PastVisit)) -> Result<(), StoreError>;
+}
+
+impl PastVisits for CatalogueReader {
+    fn each_past(&self, each: &mut dyn FnMut(PastVisit)) -> Result<(), StoreError> {
+        self.each_seen(each)
+    }
+}
+
+impl PastVisits for RefCell<&mut SharedProject> {
+    fn each_past(&self, each: &mut dyn FnMut(PastVisit)) -> Result<(), StoreError> {
+        self.borrow_mut().each_seen(each)
     }
 }
 
@@ -99,12 +119,12 @@ impl Visited {
 /// Calls back with the history of each page; `visit` is called for every visit after the first of
 /// its page.
 pub(crate) fn each_page(
-    reader: &CatalogueReader,
+    visits: &impl PastVisits,
     mut visit: impl FnMut(&Visited, &PastVisit),
     mut each: impl FnMut(Visited),
 ) -> Result<(), StoreError> {
     let mut page: Option<Visited> = None;
-    reader.each_seen(|seen| match &mut page {
+    visits.each_past(&mut |seen| match &mut page {
         Some(known) if known.page == seen.page => {
             visit(known, &seen);
             known.add(&seen);
@@ -123,7 +143,7 @@ pub(crate) struct Forecast {
 
 impl Forecast {
     /// For this many visits per day.
-    pub(crate) fn of(reader: &CatalogueReader, visits_a_day: f64) -> Result<Self, StoreError> {
+    pub(crate) fn of(reader: &impl PastVisits, visits_a_day: f64) -> Result<Self, StoreError> {
         let mut sample = Sample::default();
         each_page(reader, |_, _| {}, |page| sample.offer(page))?;
         let priors = Priors::fit(sample.kept.iter().map(|(_, page)| (page.host.0, &page.history)));
@@ -218,7 +238,7 @@ impl VisitAllowance {
 
 /// The pages to visit now, in order; `None` for all of them.
 pub(crate) fn choose(
-    reader: &CatalogueReader,
+    reader: &impl PastVisits,
     choice: RevisitSelection,
     allowance: Option<VisitAllowance>,
     now: Moment,
@@ -239,6 +259,14 @@ pub(crate) fn choose(
         },
     )?;
     Ok(Some(best.into_sorted()))
+}
+
+/// When pages are due under a budget.
+pub(crate) fn dues(reader: &impl PastVisits, visits_a_day: f64) -> Result<Vec<DueRow>, StoreError> {
+    let forecast = Forecast::of(reader, visits_a_day)?;
+    let mut rows = Vec::new();
+    each_page(reader, |_, _| {}, |page| rows.push(forecast.due(&page)))?;
+    Ok(rows)
 }
 
 /// Stores when pages are due under a budget.

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use hashbrown::{HashMap, HashSet};
 use orb_extract::Content;
 use orb_page::{HostId, PageId};
-use orb_store::{CatalogueReader, StoreError};
+use orb_store::{CatalogueReader, ProjectDir, StoreError};
 use orb_track::noise::Noise;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -67,7 +67,9 @@ impl FirstLooks {
 /// since the last one.
 pub(crate) struct Noises {
     hosts: Mutex<NoisyHosts>,
-    catalogue: Mutex<CatalogueReader>,
+    project: ProjectDir,
+    /// Opened when it is first needed: where nothing has changed, it never is.
+    catalogue: Mutex<Option<CatalogueReader>>,
 }
 
 #[derive(Debug, Default)]
@@ -88,8 +90,8 @@ struct HostNoise {
 
 impl Noises {
     /// Those of a project.
-    pub(crate) fn new(catalogue: CatalogueReader) -> Self {
-        Self { hosts: Mutex::default(), catalogue: Mutex::new(catalogue) }
+    pub(crate) fn new(project: ProjectDir) -> Self {
+        Self { hosts: Mutex::default(), project, catalogue: Mutex::default() }
     }
 
     /// The noise memory of a host.
@@ -99,11 +101,21 @@ impl Noises {
         }
         // Read without the lock: other hosts go on. Of two threads that read one host, the first
         // counts.
-        let text = lock(&self.catalogue).noise(host)?;
+        let text = self.read(host)?;
         let noise = Arc::new(Noise::from_text(&text.unwrap_or_default()));
         let mut hosts = lock(&self.hosts);
         hosts.known.entry(host).or_insert(HostNoise { noise: Arc::clone(&noise), kept: 0, used: 0 });
         Ok(hosts.get(host).unwrap_or(noise))
+    }
+
+    /// What the catalogue says about a host.
+    fn read(&self, host: HostId) -> Result<Option<String>, StoreError> {
+        let mut catalogue = lock(&self.catalogue);
+        let reader = match &mut *catalogue {
+            Some(reader) => reader,
+            none => none.insert(CatalogueReader::open(&self.project)?),
+        };
+        reader.noise(host)
     }
 
     /// What was learnt since the last call, to be stored.

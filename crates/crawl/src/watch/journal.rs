@@ -1,12 +1,13 @@
 //! What is written about a run as a whole?
 //!
 //! `runs/<n>/report.json` holds the summary of the run and where its time went; `runs/<n>/run.log`
-//! has a line for each time it was started, resumed and ended, and what can be said about its
-//! speed.
+//! has a line for each time it was started, resumed and ended, for what went wrong, and what can be
+//! said about its speed.
 
 use crate::CrawlError;
 use crate::watch::summary::Summary;
 use crate::watch::why::{Advice, Breakdown, SpeedFacts};
+use orb_answers::LogLevel;
 use orb_page::RunKind;
 use orb_page::{Moment, RunId};
 use orb_store::{ProjectDir, RunCounters, replace};
@@ -60,6 +61,16 @@ impl Journal {
     pub(crate) fn log(&self, line: &str) -> Result<(), CrawlError> {
         let file = OpenOptions::new().create(true).append(true).open(self.dir.join("run.log"));
         file.and_then(|mut f| writeln!(f, "{} {line}", Moment::now())).map_err(|e| self.fail(e))
+    }
+
+    /// Adds a line about something that went wrong, and that the run goes on without.
+    pub(crate) fn warn(&self, line: &str) -> Result<(), CrawlError> {
+        self.log(&format!("{}{line}", LogLevel::Warning.mark()))
+    }
+
+    /// Adds a line about what has ended the run.
+    pub(crate) fn fail_for(&self, line: &str) -> Result<(), CrawlError> {
+        self.log(&format!("{}{line}", LogLevel::Error.mark()))
     }
 
     /// Adds what can be said about the run's speed to the log.

@@ -12,6 +12,8 @@ use crate::scope::SharedScope;
 use crate::shared::{SharedState, Stop};
 use crate::watch::progress::Pause;
 use crate::worker::Team;
+use crate::worker::ender::Ender;
+use crate::worker::purse::Purse;
 use crossbeam_channel::Sender;
 use orb_page::{Moment, RunId, RunState};
 use orb_store::{HeartbeatReply, ShardClerk, ShardId, SharedProject, StoreError, WorkerReport};
@@ -22,9 +24,6 @@ use std::time::{Duration, Instant};
 
 /// How often the end of the run and the wishes of other threads are looked at.
 const TICK: Duration = Duration::from_millis(100);
-
-/// How many pages of the budget are drawn at once.
-const TICKET: u64 = 1_000;
 
 /// The shards whose letters are read, as the clerk has it.
 #[derive(Default)]
@@ -53,8 +52,10 @@ pub(super) struct Clerk {
     pub(super) asked: Arc<Stop>,
     /// The number of the last seed that the scope knows.
     pub(super) seed: u64,
-    /// Whether the run has a budget of pages.
-    pub(super) budgeted: bool,
+    /// What we have of the run's budget.
+    pub(super) purse: Purse,
+    /// Who looks whether the run is over.
+    pub(super) ender: Ender,
     /// The shards that the recorder has, or is about to load.
     pub(super) known: BTreeSet<ShardId>,
     /// Pages fetched until the last beat, and when that was.
@@ -72,19 +73,20 @@ impl Clerk {
     /// Beats until this incarnation is asked to stop. An error means that the incarnation is over.
     pub(super) fn run(mut self) -> Result<ShardClerk, StoreError> {
         let (mut next, mut moving) = (Instant::now(), Move::Nothing);
-        let mut ended = Instant::now();
         loop {
             if self.asked.is_set() {
                 self.shared.stop.ask();
             }
             if self.shared.stop.is_set() {
+                self.ender.wait();
                 return Ok(self.desk);
             }
             if Instant::now() >= next {
+                let moves = self.shared.team.as_ref().map_or(0, Team::moves);
                 match self.beat() {
                     Ok(Some((beat, every))) => {
                         next = Instant::now() + every;
-                        self.look(&beat, &mut moving)?;
+                        self.look((&beat, moves), &mut moving)?;
                     }
                     Ok(None) => next = Instant::now() + TICK * 5,
                     Err(error) => {
@@ -95,9 +97,12 @@ impl Clerk {
             }
             self.move_on(&mut moving);
             self.draw();
-            if self.is_idle() && ended.elapsed() >= TICK * 3 {
-                ended = Instant::now();
-                self.end_if_done();
+            let rests = self.is_idle();
+            if self.ender.look(rests)
+                && let Some(team) = &self.shared.team
+            {
+                team.end(RunState::Done);
+                self.shared.wake.notify_one();
             }
             self.shared.stop.wait(TICK);
         }
@@ -150,8 +155,9 @@ impl Clerk {
         self.shared.team.as_ref().is_some_and(Team::is_idle)
     }
 
-    /// Takes or gives shards, and follows the run and its seeds.
-    fn look(&mut self, beat: &HeartbeatReply, moving: &mut Move) -> Result<(), StoreError> {
+    /// Takes or gives shards, and follows the run and its seeds. So many moves of shards had ended
+    /// when the beat was sent.
+    fn look(&mut self, (beat, moves): (&HeartbeatReply, u64), moving: &mut Move) -> Result<(), StoreError> {
         let shared = Arc::clone(&self.shared);
         let Some(team) = &shared.team else { return Ok(()) };
         match &beat.run {
@@ -162,11 +168,17 @@ impl Clerk {
                 return Ok(());
             }
         }
+        self.purse.heed(beat, team.shards());
         if beat.seed > self.seed {
             self.learn_seeds(beat.seed);
         }
         self.known.retain(|shard| beat.held.contains(shard));
         if matches!(moving, Move::Nothing) && team.begin_move() {
+            if team.moves() != moves {
+                // The beat may name shards that were given away since.
+                team.adopted();
+                return Ok(());
+            }
             match self.rearrange(beat, team) {
                 Ok(Some(next)) => *moving = next,
                 Ok(None) | Err(StoreError::StoreAway { .. }) => team.adopted(),
@@ -194,6 +206,8 @@ impl Clerk {
         if held > share {
             let mut staying: Vec<ShardId> = self.known.iter().copied().collect();
             let leaving = staying.split_off(share);
+            // One that comes back at once, by a call that was thought lost, has to be loaded again.
+            self.known = staying.iter().copied().collect();
             self.held.set(staying.clone());
             self.shared.frontier().keep_only(team.own_test(staying), self.clock.now());
             return Ok(Some(Move::Leaving(leaving)));
@@ -217,18 +231,12 @@ impl Clerk {
 
     /// Draws from the budget what the driver asks for.
     fn draw(&mut self) {
-        let Some(team) = self.shared.team.as_ref().filter(|_| self.budgeted) else { return };
-        if !team.take_wish() {
-            return;
+        let shared = Arc::clone(&self.shared);
+        let Some(team) = &shared.team else { return };
+        // What the store does not answer is asked again.
+        if self.purse.tend(&mut self.desk, &shared, team, self.run).unwrap_or(false) {
+            shared.wake.notify_one();
         }
-        match self.desk.draw(self.run, TICKET) {
-            Ok(Some(0)) => team.end(RunState::Budget),
-            Ok(Some(pages)) => self.shared.frontier().allow_pages(pages),
-            Ok(None) => self.shared.frontier().allow_pages(u64::MAX),
-            // It asks again.
-            Err(_) => {}
-        }
-        self.shared.wake.notify_one();
     }
 
     /// A seed has moved: its target is a seed here as well.
@@ -236,16 +244,6 @@ impl Clerk {
         let Ok(seeds) = self.store.seeds_after(self.seed) else { return };
         add_seeds(&self.shared.scope, seeds.iter().map(|seed| seed.url.as_str()));
         self.seed = latest;
-    }
-
-    fn end_if_done(&mut self) {
-        // What the store says when it does not answer is asked again.
-        if self.store.end_if_done(self.run).unwrap_or(false)
-            && let Some(team) = &self.shared.team
-        {
-            team.end(RunState::Done);
-            self.shared.wake.notify_one();
-        }
     }
 }
 

@@ -1,17 +1,21 @@
 //! How do several machines work on one collection?
 //!
-//! A worker joins a project on a shared store, takes its share of the shards, loads what waits there
-//! and crawls it like a run of its own: the same driver, readers and recorder. What is different is
-//! done by three threads beside them: the clerk (`clerk.rs`) says that we are alive and moves shards,
-//! the post (`post.rs`) reads letters from other machines, and the addresses that are contacted are
-//! leased (`addresses.rs`). A worker that was taken for dead throws its scratch copy away and joins
-//! under a new number; nothing that it had not committed has happened.
+//! A worker joins a project on a shared store, takes its share of the shards, loads what waits
+//! there and crawls it like a run of its own: the same driver, readers and recorder. What is
+//! different is done by three threads beside them: the clerk (`clerk.rs`) says that we are alive
+//! and moves shards, the post (`post.rs`) reads letters from other machines, and the addresses that
+//! are contacted are leased (`addresses.rs`). A worker that was taken for dead throws its scratch
+//! copy away and joins under a new number; nothing that it had not committed has happened.
 
 mod addresses;
 mod clerk;
+mod ender;
+mod planting;
 mod post;
+mod purse;
 mod team;
 
+pub use planting::{SharedRequest, plant, shared_settings, write_shared_dues};
 pub(crate) use team::Team;
 
 use crate::config::Config;
@@ -19,24 +23,30 @@ use crate::drive::clock::SteadyClock;
 use crate::drive::way_out::WayOut;
 use crate::live::LiveSettings;
 use crate::read::sessions::{MAX_HOSTS, Sessions};
-use crate::record::Recorder;
+use crate::record::{Recorder, RecorderRules, Revisited};
 use crate::run::{CurrentRun, RunSetup, drive, never_public, start};
 use crate::scope::SharedScope;
 use crate::shared::SharedState;
+use crate::steps::{Roots, areas, walk_from};
+use crate::track::RevisitSelection;
+use crate::track::looks::Noises;
 use crate::watch::why::chronicle::Chronicle;
 use crate::{CrawlError, Progress, Stop};
 use addresses::AddressClerk;
 use clerk::{Clerk, HeldShards};
 use crossbeam_channel::unbounded;
+use ender::Ender;
 use orb_frontier::{Budget, Frontier, FrontierConfig};
 use orb_page::{RunId, RunKind, RunState};
 use orb_project::{Settings, Wrong};
 use orb_store::{
-    Home, Membership, PlantedRun, Project, ProjectOptions, RunCounters, RunStatus, SeedToPlant, ShardClerk,
-    SharedAddress, SharedMaking, SharedProject, SharedRun, StoreError, WorkerCard,
+    DepthRule, Home, Membership, Project, ProjectDir, ProjectOptions, RunCounters, RunStatus, SeedToPlant, ShardClerk,
+    SharedAddress, SharedProject, SharedRun, SharedSeed, StoreError, WorkerCard,
 };
 use orb_urls::Address;
+use planting::refuse_unshared;
 use post::Post;
+use purse::Purse;
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -89,48 +99,6 @@ pub struct SharedEnd {
     pub counters: RunCounters,
 }
 
-/// Puts a project on a shared store and begins a run there, or resumes the one that is open.
-pub fn plant(at: &SharedAddress, name: &str, settings: &Settings, seeds: &[Address]) -> Result<RunId, CrawlError> {
-    settings.examine()?;
-    refuse_unshared(settings)?;
-    let text = settings.without_passwords().to_toml();
-    let mut store = SharedProject::create(at, name, &SharedMaking { shards: 256, settings: text.clone() })?;
-    store.keep_settings(&text)?;
-    let seed = |seed: &Address| SeedToPlant { url: seed.as_str().to_owned(), step: None };
-    let seeds: Vec<SeedToPlant> = seeds.iter().map(seed).collect();
-    if let Some(last) = store.last_run()?.filter(|last| last.record.state.is_resumed()) {
-        let SharedRun { record, .. } = last;
-        if record.finished_at.is_some() {
-            let fetched = RunCounters::of(&record.counters).pages;
-            store.resume_run(record.id, settings.frontier.max_pages.map(|most| most.saturating_sub(fetched)))?;
-        }
-        store.add_seeds(record.id, &seeds)?;
-        return Ok(record.id);
-    }
-    Ok(store.plant(&PlantedRun {
-        kind: RunKind::Crawl,
-        settings: text,
-        budget: settings.frontier.max_pages,
-        machines: settings.machines.clone(),
-        seeds,
-        by: settings.crawl.worker_name.as_str().into(),
-    })?)
-}
-
-/// What one machine alone can do.
-fn refuse_unshared(settings: &Settings) -> Result<(), CrawlError> {
-    let why = if !settings.steps.is_empty() {
-        "steps"
-    } else if settings.render.when != orb_project::RenderWhen::Never {
-        "render.when"
-    } else if settings.frontier.max_bytes.is_some() || settings.frontier.max_time.is_some() {
-        "frontier.max_bytes and frontier.max_time"
-    } else {
-        return Ok(());
-    };
-    Err(CrawlError::Setting(format!("a project on a shared store cannot use {why}")))
-}
-
 impl ClusterWorker {
     /// Works on one project until its run is over, or until it is asked to stop.
     pub fn work_on(&self, name: &str) -> Result<SharedEnd, CrawlError> {
@@ -146,21 +114,8 @@ impl ClusterWorker {
                 _ if self.stop.is_set() => return end(RunState::Stopped),
                 _ => {}
             }
-            if self.incarnate(store, &run)? == Some(RunState::Budget) {
-                self.close_spent(name, id)?;
-            }
+            self.incarnate(store, &run)?;
         }
-    }
-
-    /// The budget is used up: the last who leaves closes the run. Others may still spend their part.
-    fn close_spent(&self, name: &str, run: RunId) -> Result<(), CrawlError> {
-        let mut store = self.patiently(|| SharedProject::open(&self.at, name))?;
-        if self.patiently(|| store.overview())?.workers.is_empty() {
-            self.patiently(|| store.finish_run(run, RunState::Budget))?;
-        } else {
-            self.stop.wait(PATIENCE);
-        }
-        Ok(())
     }
 
     /// Works on whatever has an open run and wants this machine, until it is asked to stop.
@@ -173,13 +128,25 @@ impl ClusterWorker {
                 .find(|one| one.run.is_some() && fits(&one.machines) && only.is_none_or(|only| only == one.name));
             match next {
                 Some(project) => {
-                    self.work_on(&project.name)?;
+                    if let Err(error) = self.work_on(&project.name) {
+                        self.unless_deleted(&project.name, error)?;
+                    }
                 }
                 None => {
                     self.stop.wait(PATIENCE);
                 }
             }
         }
+        Ok(())
+    }
+
+    /// A project that is not there any more does not concern the others.
+    fn unless_deleted(&self, name: &str, error: CrawlError) -> Result<(), CrawlError> {
+        let listed = self.patiently(|| SharedProject::list(&self.at))?;
+        if listed.iter().any(|one| one.name == name) {
+            return Err(error);
+        }
+        (self.say)(&error.to_string());
         Ok(())
     }
 
@@ -198,24 +165,36 @@ impl ClusterWorker {
         }
     }
 
-    /// One life: from joining to leaving, or to being taken for dead (`None`).
-    fn incarnate(&self, store: SharedProject, run: &SharedRun) -> Result<Option<RunState>, CrawlError> {
+    /// One life: from joining to leaving, or to being taken for dead.
+    fn incarnate(&self, store: SharedProject, run: &SharedRun) -> Result<(), CrawlError> {
         let card = WorkerCard {
             name: self.name.clone(),
             machine: self.machine.clone(),
             weight: self.weight,
             lease: self.lease,
         };
-        let member = self.patiently(|| store.join(&card))?;
+        let settings = settings_of(run)?;
+        let member = if settings.steps.is_empty() {
+            self.patiently(|| store.join(&card))?
+        } else {
+            // A session is a person: another machine may log in when this one has left.
+            match self.patiently(|| store.join_alone(&card))? {
+                Some(member) => member,
+                None => {
+                    self.stop.wait(PATIENCE);
+                    return Ok(());
+                }
+            }
+        };
         (self.say)(&format!("{} joins project {} as worker {}", member.name(), store.name(), member.worker().0));
-        let ended = self.live(store, run, &member);
+        let ended = self.live(store, (run, settings), &member);
         match ended {
             Err(CrawlError::Store(StoreError::Fenced { .. })) => {
                 (self.say)(&format!(
                     "worker {} was taken for dead; what it had not committed is dropped",
                     member.worker().0
                 ));
-                Ok(None)
+                Ok(())
             }
             other => other,
         }
@@ -224,10 +203,9 @@ impl ClusterWorker {
     fn live(
         &self,
         mut store: SharedProject,
-        run: &SharedRun,
+        (run, mut settings): (&SharedRun, Settings),
         member: &Membership,
-    ) -> Result<Option<RunState>, CrawlError> {
-        let mut settings = settings_of(run)?;
+    ) -> Result<(), CrawlError> {
         settings.reveal(&self.variable)?;
         settings.fetch.source = self.source.or(settings.fetch.source);
         settings.crawl.batch_time.0 = settings.crawl.batch_time.0.max(BATCH_TIME);
@@ -237,27 +215,59 @@ impl ClusterWorker {
         self.patiently(|| project.enter_run(run))?;
         let planted = self.patiently(|| store.seeds_after(0))?;
         let latest = planted.last().map_or(0, |seed| seed.no);
-        let seeds: Vec<Address> = planted.iter().filter_map(|seed| Address::from_canonical(&seed.url).ok()).collect();
+        let own = planted.iter().filter(|seed| seed.step.is_none());
+        let seeds: Vec<Address> = own.filter_map(|seed| Address::from_canonical(&seed.url).ok()).collect();
         let scope = Arc::new(SharedScope::new(&settings.scope, &seeds)?);
-        let config = self.config(&settings, &project, &scope, &seeds)?;
+        let mut config = self.config(&settings, &project, &scope, &seeds)?;
+        if run.record.kind == RunKind::Track {
+            config = config.tracking(project.archive_reader()?, Noises::new(project.dir().clone()))?;
+        }
         let way_out = WayOut::open(&config, orb_fetch::PROTOCOLS, &self.progress)?;
+        if !settings.steps.is_empty() {
+            self.walk(&mut store, (&config, &way_out), (&dir, run.record.id), &planted)?;
+        }
         let clock = SteadyClock::start();
-        let budgeted = run.budget.is_some();
-        let frontier =
-            FrontierConfig { leased: true, budget: Budget { pages: budgeted.then_some(0) }, ..config.frontier(0) };
+        let purse = Purse::of(run);
+        let budget = Budget { pages: purse.limits_pages().then_some(0) };
+        let frontier = FrontierConfig { leased: true, budget, ..config.frontier(0) };
         let (settled, to_settle) = unbounded();
         let team = Team::new(member.shards(), settled);
+        if purse.limits_bytes() {
+            team.allow_bytes(self.progress.bytes());
+        }
         // Shards come with the first beat; until then no host is ours.
         let mut frontier = Frontier::new(frontier, clock.now(), true);
         frontier.keep_only(team.own_test(Vec::new()), clock.now());
         let progress = Arc::clone(&self.progress);
         let shared = SharedState::new(frontier, Stop::new(), Arc::clone(&scope), progress, config.uncommitted());
         let shared = Arc::new(shared.in_team(team));
-        let desks = Desks { settled: to_settle, latest, budgeted, asked: Arc::clone(&self.stop), slice: self.slice };
+        let depths = config.has_depth().then_some(DepthRule { follow_nofollow: config.read.follow_nofollow });
+        let ender = Ender::new(SharedProject::open(&self.at, store.name())?, run.record.id, depths);
+        let desks =
+            Desks { settled: to_settle, latest, purse, ender, asked: Arc::clone(&self.stop), slice: self.slice };
         let scene = LifeSetup { config: &config, shared: &shared, clock, way_out: &way_out, settings: &settings };
         let state = scene.play(project, store, (run, member), desks)?;
         (self.say)(&format!("worker {} leaves: {}", member.worker().0, state.name()));
-        Ok(Some(state).filter(|state| *state != RunState::Stopped))
+        Ok(())
+    }
+
+    /// Walks the steps of the project, alone; where they lead to is planted.
+    fn walk(
+        &self,
+        store: &mut SharedProject,
+        (config, way_out): (&Config, &WayOut),
+        (dir, run): (&ProjectDir, RunId),
+        planted: &[SharedSeed],
+    ) -> Result<(), CrawlError> {
+        let of_step = |seed: &SharedSeed| Some((seed.step?, seed.url.clone()));
+        let known: Vec<(u32, String)> = planted.iter().filter_map(of_step).collect();
+        let roots = walk_from(dir, config.settings(), (config, way_out, None), (run, &known), &self.stop)?;
+        for Roots { step, addresses } in roots {
+            let seed = |root: &Address| SeedToPlant { url: root.as_str().to_owned(), step: Some(step) };
+            let seeds: Vec<SeedToPlant> = addresses.iter().map(seed).collect();
+            self.patiently(|| store.add_seeds(run, &seeds))?;
+        }
+        Ok(())
     }
 
     fn config(
@@ -267,7 +277,8 @@ impl ClusterWorker {
         scope: &Arc<SharedScope>,
         seeds: &[Address],
     ) -> Result<Config, CrawlError> {
-        let private = never_public(project, seeds)?;
+        let given: Vec<Address> = seeds.iter().cloned().chain(areas(settings).concat()).collect();
+        let private = never_public(project, &given)?;
         let sessions = Arc::new(Sessions::new(settings.urls, project.sessions(MAX_HOSTS)?));
         let dir = &project.dir().dir;
         Ok(Config::new(settings, Arc::clone(scope), &private, dir, sessions)?.pinning(dir))
@@ -278,12 +289,21 @@ impl ClusterWorker {
 fn settings_of(run: &SharedRun) -> Result<Settings, CrawlError> {
     let mut settings = Settings::parse(&run.record.settings, Path::new("project.toml"))?.with_ways();
     refuse_unshared(&settings)?;
-    // What is learnt about aliases is not loaded with the shards, and every machine would need its
+    // Budgets are drawn from the store. Aliases are not learnt, and every machine would need its
     // own index of texts.
-    settings.frontier.learn_aliases = false;
+    let frontier = &mut settings.frontier;
+    (frontier.max_pages, frontier.max_bytes, frontier.max_time) = (None, None, None);
+    frontier.learn_aliases = false;
     settings.index.enabled = false;
     settings.examine().map_err(|wrong: Wrong| CrawlError::Wrong(wrong))?;
     Ok(settings)
+}
+
+/// Which known pages a run visits again.
+fn revisited(run: &SharedRun) -> Option<Revisited> {
+    let choice = run.choice.as_deref().map(RevisitSelection::of).unwrap_or_default();
+    let revisited = if choice == RevisitSelection::All { Revisited::All } else { Revisited::Chosen };
+    (run.record.kind == RunKind::Track).then_some(revisited)
 }
 
 /// What a life is set up from.
@@ -304,11 +324,20 @@ impl Drop for StopsWhenOver<'_> {
     }
 }
 
+/// Gives everything back; what cannot be given back runs out.
+fn leave(mut desk: ShardClerk) -> Result<(), StoreError> {
+    match desk.leave() {
+        Err(StoreError::StoreAway { .. } | StoreError::Fenced { .. }) => Ok(()),
+        left => left,
+    }
+}
+
 /// What the threads beside the crawl need.
 struct Desks {
     settled: crossbeam_channel::Receiver<Vec<orb_store::LetterId>>,
     latest: u64,
-    budgeted: bool,
+    purse: Purse,
+    ender: Ender,
     asked: Arc<Stop>,
     slice: Duration,
 }
@@ -326,7 +355,8 @@ impl LifeSetup<'_> {
         let live = LiveSettings::begin(&dir, settings);
         let chronicle = Chronicle::open(&dir, id, config.bounds());
         let current = CurrentRun::shared(id, run.record.kind);
-        let recorder = Recorder::new(project, Arc::clone(shared), config.recorder(id), RunCounters::default(), clock)?;
+        let rules = RecorderRules { revisited: revisited(run), ..config.recorder(id) };
+        let recorder = Recorder::new(project, Arc::clone(shared), rules, RunCounters::default(), clock)?;
         let setup = RunSetup {
             config,
             shared,
@@ -338,7 +368,7 @@ impl LifeSetup<'_> {
             live: &live,
             dir: &dir,
         };
-        let Desks { settled, latest, budgeted, asked, slice } = desks;
+        let Desks { settled, latest, purse, ender, asked, slice } = desks;
         let (driver, crew) = start(recorder, setup, &current)?;
         let held = Arc::new(HeldShards::default());
         let items = driver.errand.recorder.clone();
@@ -352,7 +382,8 @@ impl LifeSetup<'_> {
             run: id,
             asked,
             seed: latest,
-            budgeted,
+            purse,
+            ender,
             known: BTreeSet::new(),
             fetched: (0, Instant::now()),
         };
@@ -387,11 +418,7 @@ impl LifeSetup<'_> {
         let state = driven?;
         // The recorder knows best why it has ended.
         home?;
-        match desk?.leave() {
-            // What cannot be given back runs out.
-            Err(StoreError::StoreAway { .. } | StoreError::Fenced { .. }) => {}
-            left => left?,
-        }
+        leave(desk?)?;
         Ok(shared.team.as_ref().and_then(Team::ended).unwrap_or(state))
     }
 }

@@ -26,7 +26,13 @@ pub(crate) struct Team {
     /// Whether shards are being loaded or given away. Locked while the store is told that ours are
     /// idle, so that none is taken meanwhile and marked unseen.
     moving: Mutex<bool>,
+    /// How many such moves have ended.
+    moves: AtomicU64,
     wants_tickets: AtomicBool,
+    /// Up to how many bytes may be fetched, by the counter of the progress.
+    bytes: AtomicU64,
+    /// Whether the time of the run is over.
+    late: AtomicBool,
     ended: Mutex<Option<RunState>>,
     settled: Sender<Vec<LetterId>>,
 }
@@ -41,7 +47,10 @@ impl Team {
             rested: AtomicU64::new(NEVER),
             idle: AtomicBool::new(false),
             moving: Mutex::new(false),
+            moves: AtomicU64::new(0),
             wants_tickets: AtomicBool::new(false),
+            bytes: AtomicU64::new(u64::MAX),
+            late: AtomicBool::new(false),
             ended: Mutex::new(None),
             settled,
         }
@@ -112,17 +121,54 @@ impl Team {
 
     /// Shards were loaded.
     pub(crate) fn adopted(&self) {
-        *self.moving() = false;
+        self.end_move();
     }
 
     /// Shards were given away.
     pub(crate) fn given(&self) {
-        *self.moving() = false;
+        self.end_move();
+    }
+
+    fn end_move(&self) {
+        let mut moving = self.moving();
+        self.moves.fetch_add(1, Ordering::SeqCst);
+        *moving = false;
+    }
+
+    /// Counts the moves that have ended: what the store said before one did is not true any more.
+    pub(super) fn moves(&self) -> u64 {
+        self.moves.load(Ordering::SeqCst)
     }
 
     /// The driver has used up what may be fetched of the budget.
     pub(crate) fn want_tickets(&self) {
         self.wants_tickets.store(true, Ordering::SeqCst);
+    }
+
+    /// So many bytes may be fetched, by the counter of the progress.
+    pub(super) fn allow_bytes(&self, most: u64) {
+        self.bytes.store(most, Ordering::SeqCst);
+    }
+
+    /// So many more, beyond what is allowed or was fetched already.
+    pub(super) fn allow_more_bytes(&self, fetched: u64, more: u64) {
+        let most = self.bytes.load(Ordering::SeqCst).max(fetched);
+        self.bytes.store(most.saturating_add(more), Ordering::SeqCst);
+    }
+
+    /// How many of them are left.
+    pub(super) fn bytes_left(&self, fetched: u64) -> u64 {
+        self.bytes.load(Ordering::SeqCst).saturating_sub(fetched)
+    }
+
+    /// The time of the run is over.
+    pub(super) fn be_late(&self) {
+        self.late.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether nothing may be fetched, for want of bytes or time.
+    pub(crate) fn is_barred(&self, fetched: u64) -> bool {
+        self.late.load(Ordering::SeqCst) || self.bytes_left(fetched) == 0
     }
 
     /// Whether it has; asked once each time.

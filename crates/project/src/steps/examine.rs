@@ -114,9 +114,11 @@ fn form_of(form: &FormSettings, wrong: &mut dyn FnMut(&str, String)) {
     }
     for (name, value) in &form.fields {
         if let FieldValue::Hidden(source) = value
-            && source.env.is_some() == source.file.is_some()
+            && [source.env.is_some(), source.file.is_some(), source.secret.is_some()].iter().filter(|is| **is).count()
+                != 1
         {
-            wrong(&format!("form.fields.{name}"), "say env = \"NAME\" or file = \"path\"".to_owned());
+            let what = "say env = \"NAME\", file = \"path\" or secret = \"name\"";
+            wrong(&format!("form.fields.{name}"), what.to_owned());
         }
     }
 }

@@ -5,7 +5,7 @@ mod secrets;
 
 pub(crate) use examine::examine;
 pub use secrets::credentials;
-pub(crate) use secrets::{examine as examine_auth, without_secrets};
+pub(crate) use secrets::{examine as examine_auth, is_telltale, without_secrets};
 
 use crate::render::RenderWhen;
 use orb_page::UrlKey;
@@ -138,7 +138,8 @@ pub struct FormSettings {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(
     untagged,
-    expecting = "a text, a number, true or false, a list of texts, { env = \"NAME\" } or { file = \"path\" }"
+    expecting = "a text, a number, true or false, a list of texts, { env = \"NAME\" }, \
+                 { file = \"path\" } or { secret = \"name\" }"
 )]
 pub enum FieldValue {
     /// A check box ticked or not, a button pressed or not.
@@ -170,9 +171,15 @@ pub struct SecretSource {
     /// In a file; trailing newlines are ignored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<PathBuf>,
+    /// Under this name, where the browser's users keep theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<String>,
     /// The secret, once it was looked up; never written.
     #[serde(skip)]
     pub found: Option<String>,
+    /// The only site it may be sent to, once it was looked up.
+    #[serde(skip)]
+    pub site: Option<String>,
 }
 
 /// A row of `[[auth]]`: credentials for one host.

@@ -1,11 +1,13 @@
 //! Where do passwords come from, and where do they not go?
 //!
-//! They may be in the project file, in an environment variable or in a separate file. The latter
-//! two are looked up when a run starts ([`Settings::reveal`]), by the caller that may read the
+//! They may be in the project file, in an environment variable, in a separate file, or where those
+//! are that were typed into a browser (`secret_file`). The latter three are looked up when a run
+//! starts ([`Settings::reveal_kept`], then [`Settings::reveal`]), by the caller that may read the
 //! environment. What is stored about a run contains none of them ([`without_secrets`]).
 
-use super::{AuthSettings, FieldValue, SecretSource, StepSettings};
+use super::{AuthSettings, FieldValue, StepSettings};
 use crate::examine::Wrong;
+use crate::secret_file::unknown_secret;
 use crate::settings::Settings;
 use orb_fetch::{Credential, Proof};
 use std::path::Path;
@@ -24,6 +26,10 @@ impl Settings {
             for (name, value) in step.form.iter_mut().flat_map(|form| &mut form.fields) {
                 let FieldValue::Hidden(source) = value else { continue };
                 let key = format!("steps[{n}].form.fields.{name}");
+                if let Some(secret) = &source.secret {
+                    source.found.as_ref().ok_or_else(|| unknown_secret(&key, secret))?;
+                    continue;
+                }
                 source.found = Some(found(&key, source.env.as_deref(), source.file.as_deref(), variable)?);
             }
         }
@@ -64,13 +70,18 @@ fn found(
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
+/// Whether the name of a field says that it holds a secret.
+pub(crate) fn is_telltale(name: &str) -> bool {
+    let name = name.to_lowercase();
+    TELLTALE.iter().any(|word| name.contains(word))
+}
+
 /// Removes secrets from settings.
 pub(crate) fn without_secrets(steps: &mut [StepSettings], auth: &mut [AuthSettings]) {
     for (name, value) in steps.iter_mut().filter_map(|s| s.form.as_mut()).flat_map(|form| &mut form.fields) {
-        let name = name.to_lowercase();
-        let telltale = TELLTALE.iter().any(|word| name.contains(word));
+        let telltale = is_telltale(name);
         match value {
-            FieldValue::Hidden(source) => *source = SecretSource { found: None, ..source.clone() },
+            FieldValue::Hidden(source) => (source.found, source.site) = (None, None),
             FieldValue::Text(text) if telltale => "***".clone_into(text),
             FieldValue::Number(_) if telltale => *value = FieldValue::Text("***".to_owned()),
             _ => {}
