@@ -7,10 +7,10 @@
 //! takes half a megabyte, mostly for what it knows of the tables. The size of a project is measured
 //! by looking at all its files, and kept for a few seconds.
 
-use crate::{DueProject, ProjectStatus, Result, due, project_size, status};
+use crate::{DueProject, ProjectStatus, Result, UpcomingRuns, due, project_size, status};
 use orb_page::Moment;
 use orb_project::Settings;
-use orb_store::{FileStamp, ProjectDir, RunCounters, RunReader, RunRecord};
+use orb_store::{CatalogueReader, FileStamp, ProjectDir, RunCounters, RunReader, RunRecord};
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -68,6 +68,26 @@ impl StatusBoard {
         })
     }
 
+    /// When a project will run until a moment; `None` without a schedule.
+    pub fn upcoming(&self, project: &ProjectDir, now: Moment, until: Moment) -> Result<Option<UpcomingRuns>> {
+        self.with(project, |entry| {
+            let last = entry.last_run()?;
+            let settings = entry.settings()?;
+            Ok(settings.and_then(|settings| due::upcoming(project, settings, last.as_ref(), (now, until))))
+        })
+    }
+
+    /// The run that somebody must acknowledge before the next one begins, if there is one.
+    pub fn held_by(&self, project: &ProjectDir) -> Result<Option<u32>> {
+        let holds = |settings: &Settings| settings.track.hold_until_acknowledged;
+        // Commands that need the settings report unreadable ones.
+        let is_held = self.with(project, |entry| Ok(entry.settings().ok().flatten().is_some_and(holds)))?;
+        if !is_held || project.is_empty() {
+            return Ok(None);
+        }
+        Ok(CatalogueReader::open(project)?.unacknowledged()?.map(|run| run.0))
+    }
+
     /// The run that is in progress or ended last; `None` if there was never one.
     pub fn last_run(&self, project: &ProjectDir) -> Result<Option<RunRecord>> {
         self.with(project, BoardEntry::last_run)
@@ -79,8 +99,8 @@ impl StatusBoard {
         self.with(project, |entry| Ok(entry.last_recorded()?.change))
     }
 
-    /// How many changes each of the last runs of a project found, the latest last. The first run, to
-    /// which everything is new, is left out.
+    /// How many changes each of the last runs of a project found, the latest last. The first run,
+    /// to which everything is new, is left out.
     pub fn trend(&self, project: &ProjectDir) -> Result<Vec<u64>> {
         self.with(project, |entry| Ok(entry.last_recorded()?.trend))
     }

@@ -45,6 +45,7 @@ mod page_file;
 mod pages;
 mod plan;
 mod projects;
+mod pulled;
 mod queue;
 mod report;
 mod rules;
@@ -70,7 +71,7 @@ pub use collection::{Collection, helper_limits};
 pub use compare::{ChoosablePart, ComparedVersions, choosable_parts, compare_versions, ignoring, only};
 pub use content::{ArchivedVersion, ContentExtent, ContentForm, PageContent, VisitedPage, content, visited};
 pub use diff::{DiffBy, DiffSide, DiffWish, PageDiff, diff};
-pub use due::{DueProject, due, due_project};
+pub use due::{DueProject, UpcomingRuns, due, due_project};
 pub use error::AnswerError;
 pub use graph::{
     GraphAge, GraphDegree, GraphFigures, GraphLag, GraphMap, GraphStats, MapPart, NeighbourRow, PageNeighbours,
@@ -94,7 +95,7 @@ pub use lines::{clip, grouped, harmless};
 pub use links::{
     LinkFilter, LinkTexts, LinksIn, link_history, link_texts, links_in, links_in_at_hand, links_out, links_since,
 };
-pub use log::{LogLine, RunLog, run_log};
+pub use log::{BEGUN, LogLevel, LogLine, LogWish, RESUMED, RunLog, is_opening, run_log};
 pub use newest::{HostWeb, WebThread, WebbedHost, host_web, newest};
 pub use orb_aside::HelperLimits;
 pub use overview::{Overview, overview};
@@ -102,6 +103,7 @@ pub use page_file::{front_matter, page_file_name};
 pub use pages::{PageFilter, PageList, StatusRange, pages};
 pub use plan::{Assumed, AssumptionSource, Assumptions, CrawlPlan, PlannedDays, Share, Wishes, plan};
 pub use projects::{ListedProject, projects};
+pub use pulled::{PullReport, need_bytes, pull, shared_collection, shared_schema, shared_sql};
 pub use queue::{QueueFilter, QueuePart, QueuedHost, QueuedPage, queue, queue_text};
 pub use report::{Report, ReportWish, RunReport, report};
 pub use rules::{QueueLoss, TriedUrl, queue_loss, try_url};

@@ -2,7 +2,7 @@
 //!
 //! The one place where tracking meets the extractors: `track` asks for texts and blocks, `extract`
 //! knows how to read them. A document of a format that is read aside is compared by its text, so
-//! that one that was merely made anew is the same; where it has none, by its bytes.
+//! that one that was merely generated again is the same; where it has none, by its bytes.
 
 use orb_aside::HelperLimits;
 use orb_extract::{Content, WantedPart};

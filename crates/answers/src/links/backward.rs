@@ -80,6 +80,10 @@ pub(super) fn usable<'a>(
     };
     Ok(match standing(graph, extent) {
         GraphFreshness::Current => (Some(graph), None),
+        GraphFreshness::Behind { .. } if collection.catalogue().is_copy()? => {
+            let note = "the graph is older than the copy, and all links were read; orb graph build makes this quick";
+            (None, Some(note.to_owned()))
+        }
         GraphFreshness::Behind { batches, runs: 0, .. } => {
             let note = format!("the graph is {batches} batches older than the catalogue, from which the rest was read");
             (Some(graph), Some(note))
