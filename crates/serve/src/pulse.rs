@@ -7,8 +7,11 @@
 use crate::problem::ProblemDetails;
 use crate::state::AppState;
 use orb_answers::{AnswerError, CHANGES, ChangePage, StatusBoard, changes, is_running, last_written, latest_changes};
+use orb_crawl::outputs::output_standings;
 use orb_project::{Home, ProjectDir};
+use serde_json::json;
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 use tokio::sync::broadcast::{Receiver, Sender, channel};
@@ -37,6 +40,18 @@ pub(crate) struct ProjectBeat {
     pub(crate) from: u64,
     /// Its changes since the last look.
     pub(crate) changes: ChangePage,
+    /// What else has happened: names of events, and what they say as JSON.
+    pub(crate) news: Vec<(&'static str, String)>,
+    /// Whether it is no longer there.
+    pub(crate) is_gone: bool,
+}
+
+impl ProjectBeat {
+    /// Nothing but news.
+    fn of(project: String, cursor: u64, news: Vec<(&'static str, String)>) -> Self {
+        let changes = ChangePage { changes: Vec::new(), next: cursor };
+        Self { project, state: None, from: cursor, changes, news, is_gone: false }
+    }
 }
 
 /// Who looks, if anybody does.
@@ -74,10 +89,20 @@ struct SeenProject {
     written: Option<SystemTime>,
     state: String,
     cursor: u64,
+    settings: Option<SystemTime>,
+    outputs: Option<SystemTime>,
+}
+
+/// What was known after the last look.
+#[derive(Default)]
+struct SeenProjects {
+    projects: HashMap<String, SeenProject>,
+    /// Whether there was a look: what is seen by the first is not new.
+    has_looked: bool,
 }
 
 async fn watch(state: Arc<AppState>, told: Sender<Arc<Beat>>) {
-    let mut seen: HashMap<String, SeenProject> = HashMap::new();
+    let mut seen = SeenProjects::default();
     let mut clock = tokio::time::interval(BEAT);
     clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut closing = state.closing.clone();
@@ -96,7 +121,7 @@ async fn watch(state: Arc<AppState>, told: Sender<Arc<Beat>>) {
         });
         // After a panic nothing is known any more, and everything is looked at again.
         let Ok((known, beat)) = looked.await else {
-            seen = HashMap::new();
+            seen = SeenProjects::default();
             continue;
         };
         seen = known;
@@ -108,24 +133,63 @@ async fn watch(state: Arc<AppState>, told: Sender<Arc<Beat>>) {
 }
 
 /// Looks at every project that runs, was written to, or was never looked at.
-fn look(home: &Home, open: (&crate::desk::OpenShelf, &StatusBoard), seen: &mut HashMap<String, SeenProject>) -> Beat {
+fn look(home: &Home, open: (&crate::desk::OpenShelf, &StatusBoard), seen: &mut SeenProjects) -> Beat {
     let projects = home.list().unwrap_or_default();
-    seen.retain(|name, _| projects.iter().any(|project| project.name == *name));
+    let is_gone = |name: &&String| !projects.iter().any(|project| project.name == **name);
+    let gone: Vec<String> = seen.projects.keys().filter(is_gone).cloned().collect();
     let mut beat = Vec::new();
+    for name in gone {
+        seen.projects.remove(&name);
+        let news = vec![("project", json!({"project": name, "what": "removed"}).to_string())];
+        beat.push(ProjectBeat { is_gone: true, ..ProjectBeat::of(name, 0, news) });
+    }
     for project in projects {
-        let (is_new, running) = (!seen.contains_key(&project.name), is_running(&project));
-        let (known, written) = (seen.entry(project.name.clone()).or_default(), last_written(&project));
+        let (name, is_new) = (project.name.clone(), !seen.projects.contains_key(&project.name));
+        let known = seen.projects.entry(name.clone()).or_default();
+        let news = news(&project, known, (is_new, seen.has_looked));
+        let (running, written) = (is_running(&project), last_written(&project));
         // A run may begin and end between two looks.
-        if !is_new && !running && !known.was_running && known.written == written {
-            continue;
-        }
+        let is_quiet = !is_new && !running && !known.was_running && known.written == written;
         (known.was_running, known.written) = (running, written);
         // A project that cannot be read now is looked at again as long as it runs.
-        if let Ok(told) = look_at(open, project, (known, is_new)) {
-            beat.extend(told);
+        let told = if is_quiet { None } else { look_at(open, project, (known, is_new)).ok().flatten() };
+        match told {
+            Some(told) => beat.push(ProjectBeat { news, ..told }),
+            None if !news.is_empty() => beat.push(ProjectBeat::of(name, known.cursor, news)),
+            None => {}
         }
     }
+    seen.has_looked = true;
     beat
+}
+
+/// What has happened to a project besides its runs: it was made, its settings were changed, or
+/// something was delivered.
+fn news(
+    project: &ProjectDir,
+    known: &mut SeenProject,
+    (is_new, has_looked): (bool, bool),
+) -> Vec<(&'static str, String)> {
+    let modified = |path: PathBuf| std::fs::metadata(path).and_then(|file| file.modified()).ok();
+    let settings = modified(project.settings());
+    let outputs = modified(project.dir.join("outputs.json"));
+    let before = (std::mem::replace(&mut known.settings, settings), std::mem::replace(&mut known.outputs, outputs));
+    let name = &project.name;
+    let mut news = Vec::new();
+    let mut project_is = |what: &str| news.push(("project", json!({"project": name, "what": what}).to_string()));
+    if is_new && has_looked {
+        project_is("made");
+    } else if !is_new && before.0 != settings {
+        project_is("settings");
+    }
+    // How it stands cannot be told where the settings cannot be read.
+    if !is_new
+        && before.1 != outputs
+        && let Ok(outputs) = output_standings(project)
+    {
+        news.push(("delivery", json!({"project": name, "outputs": outputs}).to_string()));
+    }
+    news
 }
 
 fn look_at(
@@ -151,5 +215,6 @@ fn look_at(
     }
     // What was so before anybody listened is no event.
     let is_told = !is_new && (is_other || !page.changes.is_empty());
-    Ok(is_told.then(|| ProjectBeat { project: name, state: is_other.then_some(state), from, changes: page }))
+    let state = is_other.then_some(state);
+    Ok(is_told.then(|| ProjectBeat { state, from, changes: page, ..ProjectBeat::of(name, from, Vec::new()) }))
 }

@@ -134,23 +134,25 @@ pub(crate) struct RouteRow {
     pub(crate) shape: Option<RouteShape>,
     /// Whether somebody without an account may read it of a project that anyone may read.
     pub(crate) for_guests: bool,
+    /// Whether what it sends holds a secret, so that it is not compressed.
+    pub(crate) holds_secret: bool,
 }
 
 impl RouteRow {
     pub(crate) const fn get(path: &'static str, right: Right, handler: Handler, summary: &'static str) -> Self {
-        Self { verb: Verb::Get, path, right, handler, summary, shape: None, for_guests: false }
+        Self { verb: Verb::Get, path, right, handler, summary, shape: None, for_guests: false, holds_secret: false }
     }
 
     pub(crate) const fn post(path: &'static str, right: Right, handler: Handler, summary: &'static str) -> Self {
-        Self { verb: Verb::Post, path, right, handler, summary, shape: None, for_guests: false }
+        Self { verb: Verb::Post, path, right, handler, summary, shape: None, for_guests: false, holds_secret: false }
     }
 
     pub(crate) const fn put(path: &'static str, right: Right, handler: Handler, summary: &'static str) -> Self {
-        Self { verb: Verb::Put, path, right, handler, summary, shape: None, for_guests: false }
+        Self { verb: Verb::Put, path, right, handler, summary, shape: None, for_guests: false, holds_secret: false }
     }
 
     pub(crate) const fn delete(path: &'static str, right: Right, handler: Handler, summary: &'static str) -> Self {
-        Self { verb: Verb::Delete, path, right, handler, summary, shape: None, for_guests: false }
+        Self { verb: Verb::Delete, path, right, handler, summary, shape: None, for_guests: false, holds_secret: false }
     }
 
     /// The same with what goes in and out.
@@ -162,6 +164,12 @@ impl RouteRow {
     /// The same, also for those without an account where the project is anyone's to read.
     pub(crate) const fn for_guests(mut self) -> Self {
         self.for_guests = true;
+        self
+    }
+
+    /// The same for what holds a secret, such as a password or an address that opens something.
+    pub(crate) const fn with_secret(mut self) -> Self {
+        self.holds_secret = true;
         self
     }
 

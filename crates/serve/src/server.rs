@@ -47,6 +47,8 @@ pub struct ServeOptions {
     pub operator_keys: bool,
     /// The address by which others reach this server, if hubs are to deliver feeds to it.
     pub public_url: Option<String>,
+    /// An address that people are offered to collect.
+    pub suggestion: Option<String>,
     /// How many scheduled runs there may be at once; none are started with 0.
     pub scheduled_runs: usize,
 }
@@ -90,6 +92,7 @@ impl WebServer {
         state.views = ViewHost::new(options.view_host.as_deref());
         state.launcher = Launcher::new(Some(options.launch.clone()));
         (state.operator_keys, state.patience) = (options.operator_keys, options.patience);
+        state.suggestion.clone_from(&options.suggestion);
         let first = if has_users { None } else { Some(orb_project::fresh_secret()?) };
         if let Some(secret) = &first {
             state.first = FirstLink::new(secret, Instant::now());

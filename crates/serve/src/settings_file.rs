@@ -2,12 +2,14 @@
 //!
 //! The settings page, the screens for parts of the file and the API all come here: a text replaces
 //! the file only if the file is still the version that was shown, the text is valid, and it leaves
-//! alone what is the operator's.
+//! alone what is the operator's. Passwords that somebody types go to a file of their own.
 
 use crate::problem::ProblemDetails;
 use crate::request::AdmittedRequest;
 use http::StatusCode;
-use orb_project::{ProjectError, Settings, replace_settings, settings_text};
+use orb_project::{
+    ProjectError, Settings, TypedSecret, keep_secret, replace_settings, settings_text, without_typed_secrets,
+};
 use sha2::{Digest as _, Sha256};
 use std::path::Path;
 
@@ -43,10 +45,21 @@ pub(crate) fn stale() -> ProblemDetails {
 }
 
 /// Replaces the file by a text if its version is still this one; returns what it says now.
+/// Passwords that were typed into it are kept elsewhere.
 pub(crate) async fn save(
     request: &AdmittedRequest,
     expected: Option<&str>,
     text: String,
+) -> Result<String, ProblemDetails> {
+    save_with(request, expected, text, Vec::new()).await
+}
+
+/// The same with secrets that the text refers to.
+pub(crate) async fn save_with(
+    request: &AdmittedRequest,
+    expected: Option<&str>,
+    text: String,
+    mut secrets: Vec<TypedSecret>,
 ) -> Result<String, ProblemDetails> {
     if text.len() > LONGEST {
         return Err(ProblemDetails::unprocessable(format!("settings have at most {LONGEST} bytes")));
@@ -58,7 +71,10 @@ pub(crate) async fn save(
     let (project, is_operator) = (request.project()?.clone(), request.is_operator()?);
     let by = request.user()?.name.clone();
     let saved = request.work(move |home| {
+        let (text, typed) = without_typed_secrets(&before, &text)?;
+        secrets.extend(typed);
         replace_settings(&project, (&before, &text), is_operator)?;
+        secrets.iter().try_for_each(|secret| keep_secret(&project, secret))?;
         home.accounts().note(Some(&by), &format!("changed the settings of project {}", project.name))?;
         settings_text(&project)
     });

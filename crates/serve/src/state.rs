@@ -59,6 +59,8 @@ pub(crate) struct AppState {
     pub(crate) hosts: AllowedHosts,
     /// The host on which archived pages are shown, if it is one of its own.
     pub(crate) views: ViewHost,
+    /// An address that people are offered to collect.
+    pub(crate) suggestion: Option<String>,
     /// Whether clients come over TLS.
     pub(crate) secure: bool,
     /// Requests that may still begin.
@@ -98,6 +100,7 @@ impl AppState {
             operator_keys: false,
             hosts,
             views: ViewHost::default(),
+            suggestion: None,
             secure,
             requests: Semaphore::new(REQUESTS_AT_ONCE),
             bodies: Semaphore::new(BODIES_AT_ONCE),

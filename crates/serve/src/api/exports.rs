@@ -45,7 +45,8 @@ pub(crate) const ROUTES: &[RouteRow] = &[
         |request| Box::pin(outputs(request)),
         "How far each output has received the changes, and whether that failed",
     )
-    .shaped(RouteShape::gives::<ListPage<OutputStanding>>()),
+    .shaped(RouteShape::gives::<ListPage<OutputStanding>>())
+    .with_secret(),
 ];
 
 async fn all(request: AdmittedRequest) -> Handled {

@@ -12,7 +12,7 @@ use axum::response::Response;
 use http::StatusCode;
 use http::header::{HeaderValue, LOCATION};
 use orb_answers::{AnswerError, ProjectStatus, status};
-use orb_project::{ProjectError, StoreError};
+use orb_project::{ProjectError, StoreError, Template};
 use orb_urls::scope::Mode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,7 +43,9 @@ struct ProjectWish {
     /// Where it starts.
     #[schemars(length(min = 1))]
     seeds: Vec<String>,
-    /// Which URLs belong to it; those of the seeds' hosts without a wish.
+    /// What it is for; `plain` without a wish.
+    template: Option<TemplateWish>,
+    /// Which URLs belong to it; what its template says without a wish.
     scope: Option<ScopeWish>,
     /// Links to follow from a seed, at most.
     #[serde(default, deserialize_with = "whole")]
@@ -51,6 +53,31 @@ struct ProjectWish {
     /// Pages of a run, at most.
     #[serde(default, deserialize_with = "whole")]
     max_pages: Option<u64>,
+}
+
+/// What a project is for.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum TemplateWish {
+    /// A site.
+    Plain,
+    /// A news site, visited frequently.
+    News,
+    /// A manual or reference, collected completely.
+    Docs,
+    /// A site behind a log-in.
+    Members,
+}
+
+impl From<TemplateWish> for Template {
+    fn from(wish: TemplateWish) -> Self {
+        match wish {
+            TemplateWish::Plain => Self::Plain,
+            TemplateWish::News => Self::News,
+            TemplateWish::Docs => Self::Docs,
+            TemplateWish::Members => Self::Members,
+        }
+    }
 }
 
 /// Which URLs belong to a project.
@@ -111,15 +138,18 @@ async fn one(request: AdmittedRequest) -> Handled {
 }
 
 async fn make(request: AdmittedRequest) -> Handled {
-    let ProjectWish { name, seeds, scope, depth, max_pages } = request.json()?;
-    let mut settings = starting(&request)?;
+    let ProjectWish { name, seeds, template, scope, depth, max_pages } = request.json()?;
+    let template = template.map_or(Template::Plain, Template::from);
+    let mut settings = starting(&request, template)?;
     if let Some(scope) = scope {
         settings.scope.mode = scope.into();
     }
-    (settings.seeds, settings.frontier.depth, settings.frontier.max_pages) = (seeds, depth, max_pages);
+    settings.seeds = seeds;
+    settings.frontier.depth = depth.or(settings.frontier.depth);
+    settings.frontier.max_pages = max_pages.or(settings.frontier.max_pages);
     let (made, by) = (name.clone(), request.user()?.name.clone());
     let found = request.work(move |home| {
-        make_project(home, &made, &settings, &by).map_err(|error| match error {
+        make_project(home, &made, (template, &settings), &by).map_err(|error| match error {
             ProjectError::Store(bad @ StoreError::BadName { .. }) => ProblemDetails::unprocessable(bad),
             other => other.into(),
         })?;

@@ -21,7 +21,8 @@ pub(crate) const ROUTES: &[RouteRow] = &[
         |request| Box::pin(show(request)),
         "The settings of a project",
     )
-    .shaped(RouteShape::gives::<Map<String, Value>>().or(&[TOML])),
+    .shaped(RouteShape::gives::<Map<String, Value>>().or(&[TOML]))
+    .with_secret(),
     RouteRow::put(
         "/api/v1/projects/{p}/settings",
         Right::Edit,

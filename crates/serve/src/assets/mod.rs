@@ -4,10 +4,13 @@
 //! their content, so that browsers may keep them for ever and a new version is loaded at once. No
 //! request names a file: what is served is in a table.
 
+use crate::gate::{gzip, takes_gzip};
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, typed};
 use crate::routes::{Right, RouteRow};
-use http::header::{CACHE_CONTROL, HeaderValue};
+use bytes::Bytes;
+use flate2::Compression;
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, HeaderValue, VARY};
 use orb_answers::DRAWING_SCRIPTS;
 use sha2::{Digest as _, Sha256};
 use std::sync::LazyLock;
@@ -24,6 +27,7 @@ struct Asset {
     path: String,
     kind: &'static str,
     text: String,
+    packed: Bytes,
 }
 
 const STYLE: &str = "text/css; charset=utf-8";
@@ -33,7 +37,8 @@ impl Asset {
     fn new(stem: &str, ending: &str, kind: &'static str, text: &str) -> Self {
         let digest = Sha256::digest(text.as_bytes());
         let short = u64::from_be_bytes(digest[..8].try_into().unwrap_or_default());
-        Self { path: format!("/assets/{stem}.{short:016x}.{ending}"), kind, text: text.to_owned() }
+        let packed = gzip(text.as_bytes(), Compression::best());
+        Self { path: format!("/assets/{stem}.{short:016x}.{ending}"), kind, text: text.to_owned(), packed }
     }
 }
 
@@ -68,7 +73,15 @@ async fn send(request: AdmittedRequest) -> Handled {
     let path = request.parts.uri.path();
     let asset = ASSETS.iter().find(|asset| asset.path == path);
     let asset = asset.ok_or_else(|| ProblemDetails::not_found("there is no such file"))?;
-    let mut response = typed(asset.kind, asset.text.as_str());
+    let is_packed = takes_gzip(&request.parts.headers);
+    let mut response = match is_packed {
+        true => typed(asset.kind, asset.packed.clone()),
+        false => typed(asset.kind, asset.text.as_str()),
+    };
+    if is_packed {
+        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    response.headers_mut().insert(VARY, HeaderValue::from_static("accept-encoding"));
     let forever = HeaderValue::from_static("public, max-age=31536000, immutable");
     response.headers_mut().insert(CACHE_CONTROL, forever);
     Ok(response)
@@ -84,5 +97,7 @@ mod tests {
         assert!(sum <= 40_000, "{sum} bytes");
         let with_map: usize = ASSETS.iter().map(|asset| asset.text.len()).sum();
         assert!(with_map <= 90_000, "{with_map} bytes");
+        let packed: usize = ASSETS[..2].iter().map(|asset| asset.packed.len()).sum();
+        assert!(packed <= 15_000, "{packed} bytes");
     }
 }

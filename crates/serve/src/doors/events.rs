@@ -1,10 +1,11 @@
 //! What happens, as it happens?
 //!
 //! Server-sent events: `run` with the state of a project when it changes, at most once a second,
-//! and `change` with the changes a run reports. The id of a change is its cursor; whoever comes
-//! back with `Last-Event-ID` misses none. Every stream begins with the present state. After ten
-//! minutes it ends and the client comes back by itself, so that rights which were taken away end,
-//! too.
+//! `change` with the changes a run reports, `project` when one is made, removed or set otherwise,
+//! and `delivery` when outputs have received something or failed to. The id of a change is its
+//! cursor; whoever comes back with `Last-Event-ID` misses none. Every stream begins with the
+//! present state. After ten minutes it ends and the client comes back by itself, so that rights
+//! which were taken away end, too.
 
 use crate::gate::Identity;
 use crate::openapi::RouteShape;
@@ -147,6 +148,13 @@ impl Listener {
 
     async fn project(&mut self, told: &ProjectBeat) -> Option<()> {
         if !self.may_hear(&told.project) {
+            return Some(());
+        }
+        for (event, said) in &told.news {
+            self.send(format!("event: {event}\ndata: {said}\n\n")).await?;
+        }
+        if told.is_gone {
+            self.cursors.remove(&told.project);
             return Some(());
         }
         if let Some(state) = &told.state {

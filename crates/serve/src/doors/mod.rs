@@ -6,6 +6,7 @@ mod events;
 mod feed;
 mod health;
 mod indexnow;
+mod link;
 mod mcp;
 mod metrics;
 mod openapi;
@@ -19,6 +20,7 @@ use crate::routes::RouteRow;
 pub(crate) const FAMILY: &[&[RouteRow]] = &[
     health::ROUTES,
     indexnow::ROUTES,
+    link::ROUTES,
     websub::ROUTES,
     metrics::ROUTES,
     openapi::ROUTES,

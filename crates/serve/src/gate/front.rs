@@ -1,6 +1,6 @@
 //! What is checked before anything else, and added to every answer?
 
-use super::origin;
+use super::{origin, pack};
 use crate::problem::ProblemDetails;
 use crate::request::text_of;
 use crate::routes;
@@ -52,10 +52,12 @@ pub(crate) fn front(state: Arc<AppState>) -> Front {
 impl Front {
     /// Answers any request.
     pub(crate) async fn answer(&self, request: Request) -> Response {
-        let mut response = match self.check(&request) {
+        let may_pack = pack::may_pack(&request);
+        let response = match self.check(&request) {
             Err(problem) => refuse(problem, &request),
             Ok(()) => self.route(request).await,
         };
+        let mut response = pack::packed(response, may_pack).await;
         for (name, value) in &HEADERS {
             response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
         }

@@ -15,7 +15,12 @@ pub(super) enum Shown {
     Nothing,
     Session(String),
     Token(String),
+    /// The secrets of links, with dots between them.
+    Links(String),
 }
+
+/// Links that one guest can have followed.
+pub(crate) const LINKS_AT_ONCE: usize = 8;
 
 /// What a request shows. A token goes before a cookie: programs that send one mean it.
 pub(super) fn shown(headers: &HeaderMap, cookie: &str) -> Shown {
@@ -23,10 +28,29 @@ pub(super) fn shown(headers: &HeaderMap, cookie: &str) -> Shown {
         let is_token = kind.eq_ignore_ascii_case("bearer");
         return if is_token { Shown::Token(token.trim().to_owned()) } else { Shown::Nothing };
     }
+    match cookie_of(headers, cookie) {
+        Some(id) => Shown::Session(id.to_owned()),
+        None => shown_by_guest(headers, cookie),
+    }
+}
+
+/// What a request shows besides an account.
+pub(super) fn shown_by_guest(headers: &HeaderMap, cookie: &str) -> Shown {
+    match links_shown(headers, cookie) {
+        "" => Shown::Nothing,
+        links => Shown::Links(links.to_owned()),
+    }
+}
+
+/// The secrets of the links that a browser has followed; empty if it has none.
+pub(crate) fn links_shown<'h>(headers: &'h HeaderMap, cookie: &str) -> &'h str {
+    cookie_of(headers, &format!("{cookie}-links")).unwrap_or_default()
+}
+
+fn cookie_of<'h>(headers: &'h HeaderMap, cookie: &str) -> Option<&'h str> {
     let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    let id = pairs.find(|(name, _)| *name == cookie).map(|(_, id)| id.to_owned());
-    id.map_or(Shown::Nothing, Shown::Session)
+    pairs.find(|(name, _)| *name == cookie).map(|(_, value)| value)
 }
 
 /// How somebody was recognised.
@@ -61,6 +85,16 @@ impl Identity {
             Shown::Nothing => {
                 let public = accounts.public()?;
                 (!public.is_empty()).then(|| (Self::guest(public), None))
+            }
+            Shown::Links(text) => {
+                let (mut open, mut ends) = (accounts.public()?, None::<Moment>);
+                for secret in text.split('.').take(LINKS_AT_ONCE) {
+                    if let Some((project, until)) = accounts.link(secret, now)? {
+                        open.push(project);
+                        ends = [ends, until].into_iter().flatten().min();
+                    }
+                }
+                (!open.is_empty()).then(|| (Self::guest(open), ends))
             }
             Shown::Token(text) => {
                 let found = accounts.token(text, now)?;
@@ -159,7 +193,7 @@ mod tests {
     fn session_in(cookie: &'static str) -> Option<String> {
         match shown(&[(COOKIE, HeaderValue::from_static(cookie))].into_iter().collect(), "orb") {
             Shown::Session(id) => Some(id),
-            Shown::Token(_) | Shown::Nothing => None,
+            Shown::Token(_) | Shown::Links(_) | Shown::Nothing => None,
         }
     }
 

@@ -12,14 +12,17 @@ mod host;
 mod identity;
 mod known;
 mod origin;
+mod pack;
 
 pub(crate) use front::{Front, front, refuse};
 pub(crate) use host::{AllowedHosts, without_port};
-pub(crate) use identity::{IdentifiedBy, Identity};
+pub(crate) use identity::{IdentifiedBy, Identity, LINKS_AT_ONCE, links_shown};
 pub(crate) use known::KnownVisitors;
+pub(crate) use pack::{gzip, takes_gzip};
 
 use identity::Shown;
 use known::FoundVisitor;
+use pack::HoldsSecret;
 
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, text_of};
@@ -72,6 +75,9 @@ pub(crate) async fn pass(state: Arc<AppState>, row: &'static RouteRow, request: 
     if is_let_in {
         response.extensions_mut().insert(LetIn);
     }
+    if row.holds_secret {
+        response.extensions_mut().insert(HoldsSecret);
+    }
     response
 }
 
@@ -113,10 +119,14 @@ async fn admit(
     }
     let shown = identity::shown(&parts.headers, state.cookie_name());
     let name = params.iter().find(|(param, _)| param == "p").map(|(_, name)| name.clone());
+    let as_guest = || recognise(state, identity::shown_by_guest(&parts.headers, state.cookie_name()), name.clone());
+    let may_know = |(who, project): &FoundVisitor| project.as_ref().is_some_and(|project| who.may_know(&project.name));
     let (found, project) = match recognise(state, shown, name.clone()).await {
-        // A session that has ended makes nobody see less than a guest does.
-        Err(problem) if row.for_guests && problem.status == StatusCode::UNAUTHORIZED => {
-            recognise(state, Shown::Nothing, name).await?
+        // A session that has ended makes nobody see less than a guest does, and neither does one of
+        // somebody who has a link.
+        Err(problem) if row.for_guests && problem.status == StatusCode::UNAUTHORIZED => as_guest().await?,
+        Ok(found) if row.for_guests && found.1.is_some() && !may_know(&found) => {
+            as_guest().await.ok().filter(may_know).unwrap_or(found)
         }
         found => found?,
     };

@@ -145,10 +145,10 @@ impl Launcher {
             return Err(running());
         }
         home.accounts().note(Some(by), &format!("started a {} of project {}", wish.kind.name(), project.name))?;
-        let launched = Moment::now();
+        let before = watch::Before::of(project);
         let child = spawn(launch, project, wish).map_err(|e| ProblemDetails::failed(&e))?;
         let record = LaunchRecord::new(wish.kind, by, child.id());
-        watch::watch(child, project.clone(), record, (launched, place)).map_err(|e| ProblemDetails::failed(&e))
+        watch::watch(child, project.clone(), record, (before, place)).map_err(|e| ProblemDetails::failed(&e))
     }
 
     /// Marks a project as started; `None` if it is already.

@@ -1,23 +1,25 @@
 //! What becomes of a run that was started?
 //!
-//! A thread per run waits for its process. Until the run has its number it looks at the project's
-//! lock and last run, a few times a second; afterwards it sleeps until the end.
+//! A thread per run waits for its process. Until the run has begun it looks at the project's lock,
+//! last run and log, a few times a second; afterwards it sleeps until the end.
 
 use super::record::last_words;
 use super::{LaunchRecord, Launched, Occupied, now};
-use orb_answers::{last_run, state_of};
+use orb_answers::{is_opening, last_run, state_of};
 use orb_page::{Moment, RunId};
 use orb_project::{ProjectDir, ProjectLock};
-use std::io;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::path::PathBuf;
 use std::process::{Child, ExitStatus};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 use tokio::sync::watch as channel;
 
 /// Between two looks at a run that has not begun.
 const LOOK: Duration = Duration::from_millis(40);
 
-/// By how much the clock of a file system may be late.
-const TICK: Duration = Duration::from_millis(10);
+/// How much of a log is searched for the line that a run begins with.
+const SEARCHED: u64 = 1 << 20;
 
 /// A run as the server that started it knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,17 +32,55 @@ pub(crate) enum LaunchState {
     Ended(LaunchRecord),
 }
 
+/// A project as it was before a run was started.
+pub(super) struct Before {
+    launched: Moment,
+    /// The last run and the length of its log, which a process that resumes the run appends to.
+    log: Option<(RunId, u64)>,
+}
+
+impl Before {
+    pub(super) fn of(project: &ProjectDir) -> Self {
+        let last = last_run(project).ok().flatten();
+        let log = last.map(|run| (run.id, std::fs::metadata(log_of(project, run.id)).map_or(0, |log| log.len())));
+        Self { launched: Moment::now(), log }
+    }
+
+    /// Whether a run has begun since. It has its number before its settings are put to use and its
+    /// steps are walked, either of which may fail; its log says when that is behind it.
+    fn has_begun(&self, project: &ProjectDir, run: RunId) -> bool {
+        let start = self.log.filter(|(logged, _)| *logged == run).map_or(0, |(_, length)| length);
+        let added = || -> io::Result<bool> {
+            let mut log = File::open(log_of(project, run))?;
+            log.seek(SeekFrom::Start(start))?;
+            let mut lines = BufReader::new(log.take(SEARCHED)).split(b'\n');
+            Ok(lines.any(|line| line.is_ok_and(|line| is_opening(&String::from_utf8_lossy(&line)))))
+        };
+        added().unwrap_or(false)
+    }
+
+    /// The run that has ended since: one so short that nobody saw it run.
+    fn ended(&self, project: &ProjectDir) -> Option<u32> {
+        let run = last_run(project).ok().flatten()?;
+        run.finished_at.filter(|at| *at >= self.launched).map(|_| run.id.0)
+    }
+}
+
+fn log_of(project: &ProjectDir, run: RunId) -> PathBuf {
+    project.run(run).join("run.log")
+}
+
 /// Waits for a run in a thread of its own.
 pub(super) fn watch(
     mut child: Child,
     project: ProjectDir,
     mut record: LaunchRecord,
-    (launched, place): (Moment, Occupied),
+    (before, place): (Before, Occupied),
 ) -> io::Result<Launched> {
     let (tell, state) = channel::channel(LaunchState::Starting);
     record.keep(&project);
     let wait = move || {
-        let ended = begin(&mut child, &project, &mut record, launched);
+        let ended = begin(&mut child, &project, &mut record, &before);
         if let (None, Some(run)) = (&ended, record.run) {
             record.keep_asker(&project, run);
             record.keep(&project);
@@ -48,7 +88,7 @@ pub(super) fn watch(
         }
         let was_short = ended.is_some();
         let ended = ended.map_or_else(|| child.wait(), Ok);
-        if was_short && let Some(run) = since(&project, launched) {
+        if was_short && let Some(run) = before.ended(&project) {
             record.run = Some(run);
             record.keep_asker(&project, run);
         }
@@ -63,10 +103,8 @@ pub(super) fn watch(
     Ok(state)
 }
 
-/// Waits until the run has begun, or its process has ended before that. A run has its number before
-/// its settings are put to use and its steps are walked, which may fail: it has begun when its log
-/// says so.
-fn begin(child: &mut Child, project: &ProjectDir, record: &mut LaunchRecord, launched: Moment) -> Option<ExitStatus> {
+/// Waits until the run has begun, or its process has ended before that.
+fn begin(child: &mut Child, project: &ProjectDir, record: &mut LaunchRecord, before: &Before) -> Option<ExitStatus> {
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Some(status),
@@ -77,7 +115,7 @@ fn begin(child: &mut Child, project: &ProjectDir, record: &mut LaunchRecord, lau
         if ProjectLock::holder(project) == Some(record.pid)
             && let Ok(Some(run)) = last_run(project)
             && state_of(&run, true) == "running"
-            && has_logged(project, run.id, launched)
+            && before.has_begun(project, run.id)
         {
             record.run = Some(run.id.0);
             return None;
@@ -86,16 +124,28 @@ fn begin(child: &mut Child, project: &ProjectDir, record: &mut LaunchRecord, lau
     }
 }
 
-/// Whether a run has written to its log since this moment.
-fn has_logged(project: &ProjectDir, run: RunId, launched: Moment) -> bool {
-    let written = std::fs::metadata(project.run(run).join("run.log")).and_then(|log| log.modified());
-    let since = written.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-    // The clock of a file system may be a tick behind.
-    since.is_some_and(|at| at + TICK >= Duration::from_millis(launched.0.max(0).cast_unsigned()))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The run that ended after this moment: one so short that nobody saw it run.
-fn since(project: &ProjectDir, launched: Moment) -> Option<u32> {
-    let run = last_run(project).ok().flatten()?;
-    run.finished_at.filter(|at| *at >= launched).map(|_| run.id.0)
+    #[test]
+    fn a_run_has_begun_when_its_log_says_so_since() {
+        let home = tempfile::tempdir().unwrap();
+        let project = ProjectDir { name: "p".into(), dir: home.path().into(), created_at: Moment::now() };
+        let (run, log) = (RunId(1), log_of(&project, RunId(1)));
+        std::fs::create_dir_all(log.parent().unwrap()).unwrap();
+        let anew = Before { launched: Moment::now(), log: None };
+        assert!(!anew.has_begun(&project, run));
+        let first = "2026-11-18T09:00:00Z signed in\n";
+        std::fs::write(&log, first).unwrap();
+        assert!(!anew.has_begun(&project, run));
+        let begun = format!("{first}2026-11-18T09:00:01Z begun\n");
+        std::fs::write(&log, &begun).unwrap();
+        assert!(anew.has_begun(&project, run));
+        let again = Before { launched: Moment::now(), log: Some((run, begun.len() as u64)) };
+        std::fs::write(&log, format!("{begun}2026-11-18T09:00:02Z error: cannot read /nowhere.pem\n")).unwrap();
+        assert!(!again.has_begun(&project, run));
+        std::fs::write(&log, format!("{begun}2026-11-18T09:00:02Z resumed after 3 pages\n")).unwrap();
+        assert!(again.has_begun(&project, run));
+    }
 }

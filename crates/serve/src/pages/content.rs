@@ -24,6 +24,7 @@ pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     |request| Box::pin(read(request)),
     "The content of a page: safe view, text, Markdown or bytes",
 )
+.with_secret()
 .for_guests()];
 
 /// Around the view: our own policy, and the frame.

@@ -5,6 +5,7 @@ use crate::errand;
 use crate::exports::{
     self, ExportStage, ExportWish, KeptExport, OfferedFormat, OfferedTable, make_export, remove_export,
 };
+use crate::launch::last_words;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
@@ -19,7 +20,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
-    RouteRow::get("/p/{p}/exports", Right::Content, |request| Box::pin(show(request)), "Exports and deliveries"),
+    RouteRow::get("/p/{p}/exports", Right::Content, |request| Box::pin(show(request)), "Exports and deliveries")
+        .with_secret(),
     RouteRow::post("/p/{p}/exports", Right::Run, |request| Box::pin(make(request)), "Begin an export"),
     RouteRow::get(
         "/p/{p}/exports/{export}/file",
@@ -67,6 +69,9 @@ struct ExportsPage<'a> {
     rows: Vec<ExportLine<'a>>,
     outputs: Vec<OutputLine<'a>>,
     problem: Option<&'a str>,
+    has_hooks: bool,
+    /// How trying the webhooks went: what was said, and whether it is bad.
+    tried: Option<(String, bool)>,
     formats: Vec<(&'static str, &'static str)>,
     tables: Vec<&'static str>,
 }
@@ -109,6 +114,10 @@ async fn show(request: AdmittedRequest) -> Handled {
     };
     let answer = request.state.desk.work(known).await?;
     let project = request.project()?;
+    let tried = request.query().one("tried").filter(|_| !answer.delivering).map(|_| {
+        let told = last_words(&project.dir.join("deliver.log"));
+        told.map_or_else(|| ("The webhooks took the test.".to_owned(), false), |told| (told, true))
+    });
     let page = ExportsPage {
         frame: request.frame(),
         p: &project.name,
@@ -119,6 +128,8 @@ async fn show(request: AdmittedRequest) -> Handled {
         rows: answer.exports.iter().map(ExportLine::of).collect(),
         outputs: answer.outputs.iter().map(output_line).collect(),
         problem: answer.problem.as_deref(),
+        has_hooks: answer.outputs.iter().any(|output| output.output.starts_with("http")),
+        tried,
         formats: OfferedFormat::ALL.iter().map(|(format, about)| (format.name(), *about)).collect(),
         tables: OfferedTable::ALL.iter().map(|table| table.name()).collect(),
     };
@@ -153,20 +164,25 @@ async fn remove(request: AdmittedRequest) -> Handled {
     AdmittedRequest::redirect(&format!("/p/{}/exports", request.project()?.name))
 }
 
-/// Delivers in a process of its own, as `orb deliver` does; how it went is in the marks.
+/// Delivers in a process of its own, as `orb deliver` does; how it went is in the marks. Or tries
+/// the webhooks, and what that process said last tells how it went.
 async fn deliver(request: AdmittedRequest) -> Handled {
-    request.form()?;
+    let is_trial = request.form()?.one("try").is_some();
     let (project, by) = (request.project()?.clone(), request.user()?.name.clone());
     let (lock, state) = (project.dir.join("deliver.lock"), Arc::clone(&request.state));
     let held = lock.clone();
     let begin = move |home: &Home| {
-        let mut command = state.launcher.command(&["deliver".to_owned(), project.name.clone()])?;
+        let asked = ["deliver".to_owned(), project.name.clone()].into_iter();
+        let asked: Vec<String> = asked.chain(is_trial.then(|| "--try".to_owned())).collect();
+        let mut command = state.launcher.command(&asked)?;
         command.stdout(Stdio::null());
-        home.accounts().note(Some(&by), &format!("delivered the changes of project {}", project.name))?;
+        let what = if is_trial { "tried the webhooks" } else { "delivered the changes" };
+        home.accounts().note(Some(&by), &format!("{what} of project {}", project.name))?;
         let begun = errand::begin(command, &held, &project.dir.join("deliver.log"));
         begun.map_err(|e| ProblemDetails::failed(&format!("cannot deliver: {e}")))
     };
     request.work(begin).await?;
     errand::wait(lock, PATIENCE).await;
-    AdmittedRequest::redirect(&format!("/p/{}/exports#deliveries", request.project()?.name))
+    let said = if is_trial { "?tried=1" } else { "" };
+    AdmittedRequest::redirect(&format!("/p/{}/exports{said}#deliveries", request.project()?.name))
 }

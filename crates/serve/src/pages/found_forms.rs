@@ -6,7 +6,7 @@
 use crate::fields::FormFields;
 use crate::problem::ProblemDetails;
 use orb_page::{FieldKind, Form, FormField};
-use orb_project::{FieldValue, FormSettings, SecretSource};
+use orb_project::{FieldValue, FormSettings, SecretSource, form_site};
 
 /// The most fields that are taken over.
 const MOST: usize = 200;
@@ -106,6 +106,12 @@ pub(super) fn taken(form: &FormFields) -> Result<FormSettings, ProblemDetails> {
                 FieldValue::Hidden(SecretSource { env, ..SecretSource::default() })
             }
             _ if value == was => continue,
+            // It is kept where the other secrets are, for the site that the form is sent to.
+            "password" => FieldValue::Hidden(SecretSource {
+                found: Some(value.to_owned()),
+                site: form_site(form.one("action"), form.typed("start").lines().next().unwrap_or_default()),
+                ..SecretSource::default()
+            }),
             _ => FieldValue::Text(value.to_owned()),
         };
         settings.fields.insert(name.to_owned(), value);

@@ -19,6 +19,7 @@ struct HomePage<'a> {
     user: &'a str,
     is_admin: bool,
     can_make: bool,
+    suggestion: &'a str,
     count: String,
     size: String,
     free: String,
@@ -37,6 +38,8 @@ struct HomeRow {
     flags: Vec<(&'static str, String)>,
     /// Changes that were not seen yet, if that is more than none.
     unread: Option<String>,
+    /// The run that must be acknowledged before the next one begins.
+    held_by: Option<u32>,
     when: String,
     next: String,
     size: String,
@@ -57,6 +60,7 @@ struct SparkBar {
 struct HomeFigures {
     size: u64,
     unread: u64,
+    held_by: Option<u32>,
     trend: Vec<u64>,
 }
 
@@ -70,7 +74,8 @@ async fn show(request: AdmittedRequest) -> Handled {
         let figures = |project: &ProjectDir| {
             let seen = home.accounts().seen(identity.user.id, &project.name)?;
             let unread = board.last_change(project)?.saturating_sub(seen);
-            Ok::<_, AnswerError>(HomeFigures { size: board.size(project)?, unread, trend: board.trend(project)? })
+            let (size, held_by, trend) = (board.size(project)?, board.held_by(project)?, board.trend(project)?);
+            Ok::<_, AnswerError>(HomeFigures { size, unread, held_by, trend })
         };
         let figures: Vec<HomeFigures> = projects.iter().map(figures).collect::<Result<_, _>>()?;
         Ok::<_, AnswerError>((all, figures, free_space(home.path())?))
@@ -82,6 +87,7 @@ async fn show(request: AdmittedRequest) -> Handled {
         user: &user.name,
         is_admin: user.admin,
         can_make: user.admin && has_page("/new"),
+        suggestion: request.state.suggestion.as_deref().unwrap_or_default(),
         count: if all.len() == 1 { "1 collection".to_owned() } else { format!("{} collections", all.len()) },
         size: bytes(figures.iter().map(|figures| figures.size).sum()),
         free: bytes(free),
@@ -113,6 +119,7 @@ fn row(project: &ProjectStatus, figures: &HomeFigures) -> HomeRow {
         state,
         chip,
         flags: flags.into_iter().filter(|(_, n)| *n > 0).map(|(flag, n)| (flag, grouped(n))).collect(),
+        held_by: figures.held_by,
         unread: (figures.unread > 0).then(|| grouped(figures.unread)),
         when: project.finished_at.as_deref().or(project.started_at.as_deref()).map(minute).unwrap_or_default(),
         next: project.next_due.as_deref().map_or_else(|| "–".to_owned(), minute),

@@ -1,12 +1,13 @@
 //! Which hosts are there, and how do they treat us?
 
+use super::queue::waiting;
 use crate::problem::Handled;
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
 use crate::steer::ListSteps;
 use crate::view::{Frame, minute};
 use askama::Template;
-use orb_answers::{HostRow, ListedHost, grouped, host, hosts};
+use orb_answers::{AnswerError, HostRow, ListedHost, grouped, host, hosts};
 
 pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::get("/p/{p}/hosts", Right::Read, |request| Box::pin(all(request)), "The hosts, by pages").for_guests(),
@@ -67,6 +68,9 @@ struct HostPage<'a> {
     frame: Frame,
     p: &'a str,
     host: &'a HostRow,
+    pages: String,
+    errors: String,
+    may_queue: bool,
     facts: Vec<(&'static str, String)>,
     sitemaps: Vec<String>,
 }
@@ -74,6 +78,9 @@ struct HostPage<'a> {
 async fn one(request: AdmittedRequest) -> Handled {
     let id: u32 = request.number("h")?;
     let found = request.ask(move |collection| host(collection, id)).await?;
+    let project = request.project()?.clone();
+    let waiting = request.work(move |_| Ok::<_, AnswerError>(waiting(&project))).await?;
+    let named = [format!("{}:{}", found.name, found.port), found.name.clone()];
     let facts = [
         ("Scheme", Some(found.scheme.clone())),
         ("Port", Some(found.port.to_string())),
@@ -81,13 +88,17 @@ async fn one(request: AdmittedRequest) -> Handled {
         ("First seen", Some(minute(&found.first_seen))),
         ("robots.txt read", found.robots_at.as_deref().map(minute)),
         ("Delay it asks for", found.crawl_delay.map(|seconds| format!("{seconds} s"))),
+        ("Now", named.iter().find_map(|name| waiting.get(name)).cloned()),
     ];
-    let sitemaps = found.sitemaps.as_deref().and_then(|text| serde_json::from_str(text).ok());
+    let sitemaps = found.sitemaps.as_deref().unwrap_or_default().lines();
     let page = HostPage {
         frame: request.frame(),
         p: &request.project()?.name,
         facts: facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect(),
-        sitemaps: sitemaps.unwrap_or_default(),
+        sitemaps: sitemaps.map(str::to_owned).collect(),
+        pages: grouped(found.pages),
+        errors: grouped(found.errors),
+        may_queue: !request.is_guest(),
         host: &found,
     };
     request.page(&page, &found)

@@ -48,7 +48,7 @@ impl ShownToken {
         Self {
             id: token.id,
             name: token.name.clone(),
-            scopes: scopes.join(" "),
+            scopes: if scopes.is_empty() { "a link".to_owned() } else { scopes.join(" ") },
             projects: if token.projects.is_empty() { "all".to_owned() } else { token.projects.join(" ") },
             until: token.until.as_deref().map_or_else(|| "–".to_owned(), minute),
             last_used: token.last_used.as_deref().map_or_else(|| "never".to_owned(), minute),

@@ -28,11 +28,13 @@ pub(crate) mod page_list;
 mod plan;
 mod project;
 mod queue;
+mod report_file;
 mod rules;
 mod run;
 mod runs;
 mod schedule;
 mod search;
+mod secrets;
 mod settings;
 mod sql;
 mod steps;
@@ -73,10 +75,12 @@ pub(crate) const FAMILY: &[&[RouteRow]] = &[
     project::ROUTES,
     rules::ROUTES,
     queue::ROUTES,
+    report_file::ROUTES,
     run::ROUTES,
     runs::ROUTES,
     schedule::ROUTES,
     search::ROUTES,
+    secrets::ROUTES,
     settings::ROUTES,
     sql::ROUTES,
     steps::ROUTES,

@@ -34,7 +34,8 @@ struct ProjectPage<'a> {
 /// What is shown of a project that has collected something.
 struct OverviewCards<'a> {
     overview: &'a Overview,
-    flags: Vec<(&'static str, String)>,
+    /// What a run found: flag, number, and the word for it.
+    flags: Vec<(&'static str, String, &'static str)>,
     known: String,
     accounted: String,
     unaccounted: String,
@@ -84,10 +85,15 @@ async fn show(request: AdmittedRequest) -> Handled {
 fn cards(overview: &Overview, is_guest: bool) -> OverviewCards<'_> {
     let account = &overview.account;
     let flags = &account.flags;
-    let flags =
-        [("NEW", flags.new), ("UPD", flags.updated), ("MIS", flags.missing), ("ERR", flags.error), ("SAM", flags.same)];
+    let flags = [
+        ("NEW", flags.new, "new"),
+        ("UPD", flags.updated, "updated"),
+        ("MIS", flags.missing, "missing"),
+        ("ERR", flags.error, "in error"),
+        ("SAM", flags.same, "the same"),
+    ];
     OverviewCards {
-        flags: flags.into_iter().map(|(flag, n)| (flag, grouped(n))).collect(),
+        flags: flags.into_iter().map(|(flag, n, word)| (flag, grouped(n), word)).collect(),
         known: grouped(account.known),
         accounted: grouped(account.accounted),
         unaccounted: grouped(account.unaccounted),

@@ -76,7 +76,7 @@ async fn show(request: AdmittedRequest) -> Handled {
         found: grouped(part.found),
         is_part: part.next.is_some() || before.is_some(),
         is_cut: part.pages.len() as u64 != part.found,
-        as_text: request.here_with(&[("before", None)]).replacen("/queue", "/queue.txt", 1),
+        as_text: as_text(&request.here_with(&[("before", None)])),
         hosts: host_lines(&request, &part, &waiting),
         waits: !waiting.is_empty(),
         rows: &part.pages,
@@ -88,8 +88,16 @@ async fn show(request: AdmittedRequest) -> Handled {
     request.page(&page, &part)
 }
 
+/// The address of the text that holds the same pages; a project may be called like this screen.
+fn as_text(here: &str) -> String {
+    match here.split_once('?') {
+        Some((path, query)) => format!("{path}.txt?{query}"),
+        None => format!("{here}.txt"),
+    }
+}
+
 /// What hosts wait for while a run goes on, as far as it has written that down.
-fn waiting(project: &ProjectDir) -> HashMap<String, String> {
+pub(super) fn waiting(project: &ProjectDir) -> HashMap<String, String> {
     let told = is_running(project).then(|| why(project).ok()).flatten();
     let told = told.into_iter().flat_map(|account| account.hosts);
     let words = |until: Option<String>| until.map(|until| format!(" until {}", minute(&until))).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! Which runs were there, and what did each of them find?
 
+use crate::launch::asked_by;
 use crate::problem::Handled;
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow, Verb, has_page, table};
@@ -24,12 +25,15 @@ struct RunsPage<'a> {
     frame: Frame,
     p: &'a str,
     rows: Vec<RunLine<'a>>,
+    is_guest: bool,
     may_run: bool,
     steps: ListSteps,
 }
 
 struct RunLine<'a> {
     run: &'a ListedRun,
+    /// Who asked for it; empty if nobody did here.
+    by: String,
     when: String,
     took: String,
     pages: String,
@@ -46,20 +50,29 @@ async fn all(request: AdmittedRequest) -> Handled {
     };
     let has_more = found.len() as u64 > ROWS;
     found.truncate(ROWS as usize);
+    let (project, numbers) = (request.project()?.clone(), found.iter().map(|run| run.run).collect::<Vec<_>>());
+    let is_guest = request.is_guest();
+    let askers = request.work(move |_| {
+        let asker = |run: u32| asked_by(&project, run).filter(|_| !is_guest).unwrap_or_default();
+        Ok::<_, AnswerError>(numbers.into_iter().map(asker).collect::<Vec<_>>())
+    });
+    let askers = askers.await?;
     let page = RunsPage {
         frame: request.frame(),
         p: &request.project()?.name,
-        rows: found.iter().map(line).collect(),
+        rows: found.iter().zip(askers).map(|(run, by)| line(run, by)).collect(),
+        is_guest,
         may_run: request.may(Right::Run),
         steps: request.around(offset, ROWS, has_more),
     };
     request.page(&page, &found)
 }
 
-fn line(run: &ListedRun) -> RunLine<'_> {
+fn line(run: &ListedRun, by: String) -> RunLine<'_> {
     let flags = &run.counters.flags;
     let flags = [("NEW", flags.new), ("UPD", flags.updated), ("MIS", flags.missing), ("ERR", flags.error)];
     RunLine {
+        by,
         when: minute(&run.started_at),
         took: duration(run.counters.seconds),
         pages: grouped(run.counters.pages),
@@ -105,6 +118,9 @@ struct ReportPage<'a> {
     live: bool,
     can_acknowledge: bool,
     acknowledged: Option<String>,
+    csv: String,
+    text: String,
+    is_guest: bool,
 }
 
 struct ReportLine<'a> {
@@ -153,9 +169,19 @@ async fn one(request: AdmittedRequest) -> Handled {
             let note = ack.note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
             format!("{}{by}{note}", minute(&ack.at))
         }),
+        csv: file(&request, "csv"),
+        text: file(&request, "txt"),
+        is_guest: request.is_guest(),
         account,
     };
     request.page(&page, &found)
+}
+
+/// Where the same report is as a file.
+fn file(request: &AdmittedRequest, ending: &str) -> String {
+    let here = request.here_with(&[("offset", None), ("around", None)]);
+    let (path, query) = here.split_once('?').map_or((here.as_str(), String::new()), |(p, q)| (p, format!("?{q}")));
+    format!("{path}/report.{ending}{query}")
 }
 
 /// How the documents that were known add up.

@@ -18,7 +18,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
-    RouteRow::get("/p/{p}/settings", Right::Edit, |request| Box::pin(show(request)), "The settings of a project"),
+    RouteRow::get("/p/{p}/settings", Right::Edit, |request| Box::pin(show(request)), "The settings of a project")
+        .with_secret(),
     RouteRow::post("/p/{p}/settings", Right::Edit, |request| Box::pin(save(request)), "Replace the settings file"),
     RouteRow::post(
         "/p/{p}/settings/fields",

@@ -1,8 +1,10 @@
 //! What do the tables say?
 
 use crate::problem::{Handled, ProblemDetails};
+use crate::queries::{self, SavedQuery};
 use crate::request::{AdmittedRequest, typed};
 use crate::routes::{Right, RouteRow};
+use crate::sheet::csv_line;
 use crate::view::Frame;
 use askama::Template;
 use orb_answers::{AnswerError, Collection, SqlQuery, TableNote, Window, cell_text, cell_value, schema, sql};
@@ -12,8 +14,16 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
-pub(crate) const ROUTES: &[RouteRow] =
-    &[RouteRow::get("/p/{p}/sql", Right::Sql, |request| Box::pin(show(request)), "Ask the tables in SQL")];
+pub(crate) const ROUTES: &[RouteRow] = &[
+    RouteRow::get("/p/{p}/sql", Right::Sql, |request| Box::pin(show(request)), "Ask the tables in SQL"),
+    RouteRow::post("/p/{p}/sql/saved", Right::Edit, |request| Box::pin(keep(request)), "Keep a query under a name"),
+    RouteRow::post(
+        "/p/{p}/sql/saved/remove",
+        Right::Edit,
+        |request| Box::pin(remove(request)),
+        "Remove a query that was kept",
+    ),
+];
 
 /// Limits of a query: its time, its rows on a screen and as CSV, and the characters of a cell.
 const TIME: Duration = Duration::from_secs(10);
@@ -34,6 +44,15 @@ struct SqlPage<'a> {
     found: Option<&'a SqlAnswer>,
     csv: String,
     tables: &'a [TableNote],
+    saved: Vec<QueryLine>,
+    may_edit: bool,
+}
+
+/// A query that was kept.
+struct QueryLine {
+    name: String,
+    path: String,
+    by: String,
 }
 
 /// What a query returned.
@@ -66,6 +85,13 @@ async fn show(request: AdmittedRequest) -> Handled {
         return Ok(typed("text/csv; charset=utf-8", csv(found)));
     }
     let tables = request.ask(schema).await?;
+    let project = request.project()?.clone();
+    let saved = request.work(move |_| queries::saved(&project)).await?;
+    let line = |query: SavedQuery| QueryLine {
+        path: request.here_with(&[("q", Some(&query.query)), ("as", None)]),
+        name: query.name,
+        by: query.by,
+    };
     let page = SqlPage {
         frame: request.frame(),
         p: &request.project()?.name,
@@ -74,11 +100,30 @@ async fn show(request: AdmittedRequest) -> Handled {
         found: found.as_ref(),
         csv: request.here_with(&[("as", Some("csv"))]),
         tables: &tables,
+        saved: saved.into_iter().map(line).collect(),
+        may_edit: request.may(Right::Edit),
     };
     match &found {
         Some(found) => request.page(&page, found),
         None => request.page(&page, &tables),
     }
+}
+
+async fn keep(request: AdmittedRequest) -> Handled {
+    let form = request.form()?;
+    let (name, query) = (form.needed("name")?.to_owned(), form.needed("q")?.to_owned());
+    let by = request.user()?.name.clone();
+    let (project, wanted) = (request.project()?.clone(), SavedQuery { name, query: query.clone(), by });
+    request.work(move |_| queries::keep(&project, wanted)).await?;
+    let asked: String = url::form_urlencoded::byte_serialize(query.as_bytes()).collect();
+    AdmittedRequest::redirect(&format!("/p/{}/sql?q={asked}", request.project()?.name))
+}
+
+async fn remove(request: AdmittedRequest) -> Handled {
+    let name = request.form()?.needed("name")?.to_owned();
+    let project = request.project()?.clone();
+    request.work(move |_| queries::remove(&project, &name)).await?;
+    AdmittedRequest::redirect(&format!("/p/{}/sql", request.project()?.name))
 }
 
 fn ask(collection: &Collection, text: &str, limit: u64) -> Result<SqlAnswer, AnswerError> {
@@ -97,35 +142,13 @@ fn ask(collection: &Collection, text: &str, limit: u64) -> Result<SqlAnswer, Ans
     Ok(SqlAnswer { columns, rows, more: end.more, shown })
 }
 
-/// The rows as CSV (RFC 4180). A cell that a spreadsheet would take for a formula begins with an
-/// apostrophe, since cells come from the web.
+/// The rows as CSV.
 fn csv(found: &SqlAnswer) -> String {
-    let cell = |text: &str| {
-        let guard =
-            if text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err() { "'" } else { "" };
-        match text.contains(['"', ',', '\n', '\r']) {
-            true => format!("\"{guard}{}\"", text.replace('"', "\"\"")),
-            false => format!("{guard}{text}"),
-        }
-    };
-    let line = |cells: Vec<String>| cells.join(",") + "\r\n";
     let value = |value: &Value| match value {
         Value::Null => String::new(),
-        Value::String(text) => cell(text),
+        Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let rows = found.rows.iter().map(|row| line(row.iter().map(value).collect()));
-    [line(found.columns.iter().map(|name| cell(name)).collect())].into_iter().chain(rows).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn csv_is_quoted_and_no_formula() {
-        let rows = vec![vec!["a,\"b\"".into(), "=1+1".into(), (-1).into(), Value::Null, "-2.5".into()]];
-        let found = SqlAnswer { columns: vec!["x".into(); 5], rows, more: false, shown: Vec::new() };
-        assert_eq!(csv(&found), "x,x,x,x,x\r\n\"a,\"\"b\"\"\",'=1+1,-1,,-2.5\r\n");
-    }
+    let rows = found.rows.iter().map(|row| csv_line(row.iter().map(value)));
+    [csv_line(&found.columns)].into_iter().chain(rows).collect()
 }

@@ -9,21 +9,24 @@ use crate::fields::FormFields;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
-use crate::settings_file::{self, kept, read_loosely, save, version};
+use crate::settings_file::{self, kept, read_loosely, save_with, version};
 use crate::view::{Frame, minute};
 use askama::Template;
 use http::StatusCode;
 use orb_answers::{Collection, PageForms, archived_forms};
 use orb_crawl::look;
 use orb_project::units::HumanDuration;
-use orb_project::{FieldValue, FormSettings, ProjectDir, ProjectError, RowEdit, Settings, StepSettings};
+use orb_project::{
+    FieldValue, FormSettings, KeptSecret, ProjectDir, ProjectError, RowEdit, Settings, StepSettings, kept_secrets,
+};
 use orb_urls::{Canonicaliser, Rules};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
-    RouteRow::get("/p/{p}/steps", Right::Edit, |request| Box::pin(show(request)), "The steps of a project"),
+    RouteRow::get("/p/{p}/steps", Right::Edit, |request| Box::pin(show(request)), "The steps of a project")
+        .with_secret(),
     RouteRow::post("/p/{p}/steps", Right::Edit, |request| Box::pin(change(request)), "Add, move or delete a step"),
     RouteRow::post("/p/{p}/steps/look", Right::Edit, |request| Box::pin(look_at(request)), "The forms of a page"),
     RouteRow::post("/p/{p}/steps/form", Right::Edit, |request| Box::pin(take_over(request)), "Make a form a step"),
@@ -42,6 +45,8 @@ struct ProjectSteps {
     version: String,
     /// The forms of a page that was looked at.
     found: Option<PageForms>,
+    /// The secrets that steps can refer to, without their values.
+    secrets: Vec<KeptSecret>,
 }
 
 #[derive(Template)]
@@ -58,6 +63,7 @@ struct StepsPage<'a> {
     is_looked: bool,
     is_operator: bool,
     forms: Vec<FoundForm>,
+    secrets: &'a [KeptSecret],
 }
 
 /// A step in words.
@@ -90,7 +96,9 @@ async fn page(request: &AdmittedRequest, looked: Option<LookedPage>, wrong: Opti
     let is_wrong = wrong.is_some();
     let url = request.query().one("url").unwrap_or_default().to_owned();
     let looked = looked.unwrap_or(LookedPage { url, source: String::new(), forms: None });
-    let answer = ProjectSteps { version: version(&before), found: looked.forms, steps };
+    let project = request.project()?.clone();
+    let secrets = request.work(move |_| kept_secrets(&project)).await?;
+    let answer = ProjectSteps { version: version(&before), found: looked.forms, steps, secrets };
     let page = StepsPage {
         frame: request.frame(),
         name: &request.project()?.name,
@@ -103,6 +111,7 @@ async fn page(request: &AdmittedRequest, looked: Option<LookedPage>, wrong: Opti
         is_looked: answer.found.is_some(),
         is_operator: request.is_operator()?,
         forms: answer.found.as_ref().map(|found| found_forms(&found.forms)).unwrap_or_default(),
+        secrets: &answer.secrets,
     };
     let mut response = request.page(&page, &answer)?;
     if is_wrong {
@@ -151,9 +160,10 @@ fn value_of(value: &FieldValue) -> String {
         FieldValue::Number(number) => number.to_string(),
         FieldValue::Text(text) => text.clone(),
         FieldValue::Many(texts) => texts.join(", "),
-        FieldValue::Hidden(source) => match &source.env {
-            Some(name) => format!("from the variable {name}"),
-            None => "from a file".to_owned(),
+        FieldValue::Hidden(source) => match (&source.env, &source.secret) {
+            (Some(name), _) => format!("from the variable {name}"),
+            (_, Some(name)) => format!("the secret “{name}”"),
+            _ => "from a file".to_owned(),
         },
     }
 }
@@ -187,10 +197,12 @@ fn typed(form: &FormFields) -> Result<StepSettings, ProblemDetails> {
 /// Saves the steps with one of them changed.
 async fn keep(request: &AdmittedRequest, form: &FormFields, edit: RowEdit, step: Option<StepSettings>) -> Handled {
     let before = kept(request).await?;
-    let mut settings = settings_file::read(&before)?;
+    let kept = settings_file::read(&before)?;
+    let mut settings = kept.clone();
     edit.apply(&mut settings.steps, step);
+    let secrets = settings.take_typed_secrets(&kept);
     let text = settings.amended_row(&before, "steps", edit);
-    match save(request, Some(form.typed("version")), text).await {
+    match save_with(request, Some(form.typed("version")), text, secrets).await {
         Ok(_) => AdmittedRequest::redirect(&format!("/p/{}/steps?saved=1", request.project()?.name)),
         Err(problem) if problem.status.is_server_error() => Err(problem),
         Err(problem) => page(request, None, Some(problem.detail)).await,

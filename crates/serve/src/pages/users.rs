@@ -1,18 +1,22 @@
 //! Who has an account, and what was done last?
 
 use crate::problem::{Handled, ProblemDetails};
-use crate::request::AdmittedRequest;
+use crate::request::{AdmittedRequest, text_of};
 use crate::routes::{Right, RouteRow};
 use crate::view::{Frame, minute};
 use askama::Template;
 use http::StatusCode;
-use orb_project::{AuditRow, Home, NewUser, StoreError, User};
+use http::header::{CACHE_CONTROL, HOST, HeaderValue, ORIGIN};
+use orb_page::Moment;
+use orb_project::{AuditRow, Home, NewUser, ReadingLink, StoreError, User};
 use serde::Serialize;
+use std::time::Duration;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::get("/users", Right::Admin, |request| Box::pin(show(request)), "The users, and what was done last"),
     RouteRow::post("/users", Right::Admin, |request| Box::pin(add(request)), "Add a user"),
     RouteRow::post("/public", Right::Admin, |request| Box::pin(publish(request)), "Say what anyone may read"),
+    RouteRow::post("/links", Right::Admin, |request| Box::pin(link(request)), "Make a link by which to read a project"),
 ];
 
 /// How much of what was done is shown.
@@ -24,6 +28,8 @@ struct UsersAnswer {
     users: Vec<User>,
     /// The projects that anyone may read, also without an account.
     public: Vec<String>,
+    /// The links by which others are read.
+    links: Vec<ReadingLink>,
     last: Vec<AuditRow>,
 }
 
@@ -35,6 +41,9 @@ struct UsersPage {
     public: Vec<String>,
     /// The other projects.
     private: Vec<String>,
+    links: Vec<ReadingLink>,
+    /// The address of a link that was just made, shown this once.
+    made: Option<String>,
     last: Vec<NotedLine>,
     said: Option<String>,
     wrong: Option<String>,
@@ -84,17 +93,28 @@ async fn show(request: AdmittedRequest) -> Handled {
     let query = request.query();
     let removed = query.one("removed").map(|name| format!("User {name} is removed."));
     let said = removed.or_else(|| query.one("public").map(|_| "Saved.".to_owned()));
-    page(&request, said, None).await
+    page(&request, UsersRemarks { said, ..UsersRemarks::default() }).await
 }
 
-/// The list, with what is to be said above it; `wrong` is what was typed and why it was refused.
-async fn page(request: &AdmittedRequest, said: Option<String>, wrong: Option<(String, String)>) -> Handled {
+/// What the page says besides what is there.
+#[derive(Default)]
+struct UsersRemarks {
+    said: Option<String>,
+    /// What was typed, and why it was refused.
+    wrong: Option<(String, String)>,
+    /// The address of a link that was made.
+    made: Option<String>,
+}
+
+/// The list, with what is to be said above it.
+async fn page(request: &AdmittedRequest, remarks: UsersRemarks) -> Handled {
     let known = |home: &Home| {
         let (accounts, projects) = (home.accounts(), home.list()?);
         let (users, public, last) = (accounts.users()?, accounts.public()?, accounts.noted(NOTED)?);
+        let links = accounts.links()?;
         let private = projects.into_iter().map(|project| project.name).filter(|name| !public.contains(name));
         let private: Vec<String> = private.collect();
-        Ok::<_, StoreError>((UsersAnswer { users, public, last }, private))
+        Ok::<_, StoreError>((UsersAnswer { users, public, links, last }, private))
     };
     let (answer, private) = request.work(known).await?;
     let noted = |row: &AuditRow| NotedLine {
@@ -102,6 +122,7 @@ async fn page(request: &AdmittedRequest, said: Option<String>, wrong: Option<(St
         who: row.user.clone().unwrap_or_else(|| "command line".to_owned()),
         what: row.what.clone(),
     };
+    let UsersRemarks { said, wrong, made } = remarks;
     let (name, wrong) = wrong.map_or((String::new(), None), |(name, why)| (name, Some(why)));
     let status = if wrong.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let page = UsersPage {
@@ -109,6 +130,8 @@ async fn page(request: &AdmittedRequest, said: Option<String>, wrong: Option<(St
         rows: answer.users.iter().map(UserLine::of).collect(),
         public: answer.public.clone(),
         private,
+        links: answer.links.iter().map(shown).collect(),
+        made,
         last: answer.last.iter().map(noted).collect(),
         said,
         wrong,
@@ -133,6 +156,37 @@ async fn publish(request: AdmittedRequest) -> Handled {
     AdmittedRequest::redirect("/users?public=1")
 }
 
+/// A link as people read it.
+fn shown(link: &ReadingLink) -> ReadingLink {
+    ReadingLink { until: link.until.as_deref().map(minute), ..link.clone() }
+}
+
+/// Makes a link by which somebody without an account reads a project.
+async fn link(request: AdmittedRequest) -> Handled {
+    let (form, by) = (request.form()?, request.user()?.clone());
+    let (project, days) = (form.needed("project")?.to_owned(), form.parsed::<u16>("days")?);
+    let until = days.map(|days| Moment::now().plus(Duration::from_secs(u64::from(days) * 86_400)));
+    let make = move |home: &Home| {
+        let project = home.find(&project)?.name;
+        let secret = home.accounts().make_link(by.id, &project, until)?;
+        home.accounts().note(Some(&by.name), &format!("made a link to project {project}"))?;
+        Ok::<_, StoreError>(secret)
+    };
+    let secret = request.work(make).await?;
+    let made = Some(format!("{}/link/{secret}", own_address(&request)));
+    let mut response = page(&request, UsersRemarks { made, ..UsersRemarks::default() }).await?;
+    // Not even this browser may keep it.
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(response)
+}
+
+/// Under which address a browser sees us: what it says itself, as there may be a proxy between.
+fn own_address(request: &AdmittedRequest) -> String {
+    let (origin, host) = (text_of(&request.parts.headers, &ORIGIN), text_of(&request.parts.headers, &HOST));
+    let scheme = if request.state.secure { "https" } else { "http" };
+    if origin.starts_with("http") { origin.to_owned() } else { format!("{scheme}://{host}") }
+}
+
 async fn add(request: AdmittedRequest) -> Handled {
     let (form, by) = (request.form()?, request.user()?.name.clone());
     let text = |name: &str| form.one(name).map(str::to_owned);
@@ -154,7 +208,9 @@ async fn add(request: AdmittedRequest) -> Handled {
     drop(turn);
     match added {
         Ok(()) => AdmittedRequest::redirect(&format!("/users/{name}?said=added")),
-        Err(StoreError::BadAccount(why)) => page(&request, None, Some((name, why))).await,
+        Err(StoreError::BadAccount(why)) => {
+            page(&request, UsersRemarks { wrong: Some((name, why)), ..UsersRemarks::default() }).await
+        }
         Err(error) => Err(error.into()),
     }
 }
