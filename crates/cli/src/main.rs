@@ -34,6 +34,7 @@ fn main() -> ExitCode {
     if let Err(why) = orb_crawl::arm_fault(|name| std::env::var(name).ok()) {
         return CommandFailure::Usage(why).report();
     }
+    orb_crawl::reach_s3(args::s3_options());
     match run(&cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failure.report(),
@@ -57,6 +58,7 @@ fn run(cli: &Cli) -> Result<(), CommandFailure> {
         Command::Crawl(a) => command::crawl::run(common, a),
         Command::Track(a) => command::track::run(common, a),
         Command::RunDue(a) => command::run_due::run(common, a),
+        Command::Pull(a) => command::pull::run(common, a),
         Command::Worker(a) => command::worker::run(common, a),
         Command::Status(a) => command::status::run(common, a),
         Command::Stats(a) => command::stats::run(common, a),

@@ -1,7 +1,6 @@
 //! What can be said to the commands that ask a collection something?
 
-use super::ListingArgs;
-use super::StoreArgs;
+use super::{ListingArgs, ProjectArgs, StoreArgs};
 use clap::{Args, ValueEnum};
 use orb_project::units::HumanDuration;
 
@@ -20,8 +19,8 @@ pub(crate) struct StatusArgs {
 /// A command about a page.
 #[derive(Debug, Args)]
 pub(crate) struct PageArgs {
-    /// The project
-    pub(crate) project: String,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
     /// The page's URL
     pub(crate) url: String,
 }
@@ -58,8 +57,8 @@ pub(crate) enum ContentFormat {
 /// `orb links`.
 #[derive(Debug, Default, Args)]
 pub(crate) struct LinksArgs {
-    /// The project
-    pub(crate) project: String,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
     /// The page's URL
     #[arg(required_unless_present = "since")]
     pub(crate) url: Option<String>,
@@ -94,8 +93,8 @@ pub(crate) struct LinksArgs {
 /// `orb sql`.
 #[derive(Debug, Args)]
 pub(crate) struct SqlArgs {
-    /// The project
-    pub(crate) project: String,
+    #[command(flatten)]
+    pub(crate) of: ProjectArgs,
     /// One read-only statement; '-' reads it from standard input
     #[arg(required_unless_present = "schema")]
     pub(crate) sql: Option<String>,

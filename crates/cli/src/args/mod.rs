@@ -16,7 +16,7 @@ pub(crate) use crawl::{CrawlArgs, OrderArg, Render, ScopeName, TrackArgs};
 pub(crate) use inspect::{Inspect, InspectArgs};
 use orb_answers::Window;
 pub(crate) use project::{ProjectCommand, ProjectCommandArgs};
-pub(crate) use shared::StoreArgs;
+pub(crate) use shared::{StoreArgs, s3_options};
 use std::path::PathBuf;
 pub(crate) use user::{UserCommand, UserCommandArgs};
 
@@ -87,6 +87,8 @@ pub(crate) enum Command {
     Track(Box<TrackArgs>),
     /// Run every project that is due
     RunDue(crate::command::run_due::RunDueArgs),
+    /// Make a local project of one that several machines share, or bring it up to date
+    Pull(crate::command::pull::PullArgs),
     /// Work on projects that several machines share
     Worker(crate::command::worker::WorkerArgs),
     /// List projects with the state of their last run
@@ -149,11 +151,20 @@ pub(crate) enum Command {
     ReadAside(crate::command::read_aside::ReadAsideArgs),
 }
 
-/// A command about a project.
-#[derive(Debug, Args)]
+/// A command about what a project has collected, here or on a shared store.
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ProjectArgs {
     /// The project
     pub(crate) project: String,
+    #[command(flatten)]
+    pub(crate) place: StoreArgs,
+}
+
+impl ProjectArgs {
+    /// The project of this name, here.
+    pub(crate) fn named(project: &str) -> Self {
+        Self { project: project.to_owned(), place: StoreArgs::default() }
+    }
 }
 
 /// How much of a list to print.

@@ -1,6 +1,6 @@
 //! What can be said to `orb project`?
 
-use super::{ListingArgs, ProjectArgs};
+use super::ListingArgs;
 use clap::{Args, Subcommand};
 
 /// `orb project`.
@@ -18,10 +18,16 @@ pub(crate) enum ProjectCommand {
     /// Create a project with a commented settings file
     New(crate::command::project::new::NewArgs),
     /// Show a project's settings
-    Show(ProjectArgs),
+    Show {
+        /// The project
+        project: String,
+    },
     /// Edit a project's settings with $VISUAL or $EDITOR; invalid settings are refused with their
     /// line
-    Edit(ProjectArgs),
+    Edit {
+        /// The project
+        project: String,
+    },
     /// Acknowledge the changes of a run; see hold_until_acknowledged in docs/project.toml
     Ack(crate::command::project::ack::AckArgs),
     /// Delete a project with everything it collected

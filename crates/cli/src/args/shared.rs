@@ -5,6 +5,22 @@ use clap::Args;
 use orb_crawl::{S3Options, SharedAddress};
 use std::path::PathBuf;
 
+/// A variable of the environment that says something.
+fn from(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// How the environment says that S3 is reached.
+pub(crate) fn s3_options() -> S3Options {
+    S3Options {
+        endpoint: from("AWS_ENDPOINT_URL"),
+        region: from("AWS_REGION"),
+        key_id: from("AWS_ACCESS_KEY_ID"),
+        secret: from("AWS_SECRET_ACCESS_KEY"),
+        token: from("AWS_SESSION_TOKEN"),
+    }
+}
+
 /// A shared store.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct StoreArgs {
@@ -21,7 +37,6 @@ impl StoreArgs {
     /// The shared store that was named on the command line; with `required`, also the one that the
     /// environment names. Passwords and keys come from the environment alone.
     pub(crate) fn address(&self, required: bool) -> Result<Option<SharedAddress>, CommandFailure> {
-        let from = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let Some(postgres) = self.store.clone().or_else(|| from("ORB_STORE").filter(|_| required)) else {
             return match required {
                 true => Err(CommandFailure::Usage("no shared store: name one with --store or ORB_STORE".to_owned())),
@@ -36,13 +51,12 @@ impl StoreArgs {
             password: from("PGPASSWORD"),
             authorities: from("PGSSLROOTCERT").map(PathBuf::from),
             archive,
-            s3: S3Options {
-                endpoint: from("AWS_ENDPOINT_URL"),
-                region: from("AWS_REGION"),
-                key_id: from("AWS_ACCESS_KEY_ID"),
-                secret: from("AWS_SECRET_ACCESS_KEY"),
-                token: from("AWS_SESSION_TOKEN"),
-            },
+            s3: s3_options(),
         }))
+    }
+
+    /// The shared store that the environment names, for a project that is not in the home.
+    pub(crate) fn elsewhere(&self) -> Result<Option<SharedAddress>, CommandFailure> {
+        if from("ORB_STORE").is_some() { self.address(true) } else { Ok(None) }
     }
 }

@@ -8,7 +8,7 @@ use orb_answers::{ArchivedVersion, ContentExtent, ContentForm};
 use std::io::Write as _;
 
 pub(crate) fn run(common: &Common, args: &CatArgs) -> Result<(), CommandFailure> {
-    let collection = open(common, &args.page.project)?;
+    let collection = open(common, &args.page.of)?;
     let version = orb_answers::content(&collection, &args.page.url, args.run)?;
     let form = match args.form {
         ContentFormat::Raw => ContentForm::Raw,

@@ -1,7 +1,7 @@
 //! `orb changes`: what changed, run after run, as JSON lines with a cursor to continue from?
 
 use super::open;
-use crate::args::Common;
+use crate::args::{Common, ProjectArgs};
 use crate::failure::CommandFailure;
 use crate::{out, signals};
 use clap::Args;
@@ -21,8 +21,8 @@ const OFTEN: Duration = Duration::from_secs(1);
 /// `orb changes`.
 #[derive(Debug, Args)]
 pub(crate) struct ChangesArgs {
-    /// The project
-    project: String,
+    #[command(flatten)]
+    of: ProjectArgs,
     /// Continue after this change: the seq of the last one read
     #[arg(long, value_name = "CURSOR", default_value_t = 0)]
     after: u64,
@@ -50,7 +50,7 @@ struct FeedPosition {
 }
 
 pub(crate) fn run(common: &Common, args: &ChangesArgs) -> Result<(), CommandFailure> {
-    let collection = open(common, &args.project)?;
+    let collection = open(common, &args.of)?;
     let flags = if args.flag.is_empty() { &CHANGES[..] } else { &args.flag };
     let mut place = FeedPosition { cursor: args.after, left: args.limit.unwrap_or(u64::MAX), given: 0 };
     let mut stdout = out::stdout();

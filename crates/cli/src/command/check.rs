@@ -2,15 +2,19 @@
 //!
 //! Exits with 1 and says where if they do not.
 
+use super::{ProjectPlace, find};
 use crate::args::{Common, ProjectArgs};
 use crate::failure::CommandFailure;
 use crate::out;
 use orb_answers::{CheckReport, check};
-use orb_project::Home;
 use std::io::Write;
 
 pub(crate) fn run(common: &Common, args: &ProjectArgs) -> Result<(), CommandFailure> {
-    let project = Home::open(&common.home)?.find(&args.project)?;
+    let ProjectPlace::Here(project) = find(common, args)? else {
+        let why = format!("a check reads every byte; pull it first: orb pull {}", args.project);
+        return Err(CommandFailure::Usage(why));
+    };
+    orb_answers::need_bytes(&project)?;
     let report = check(&project)?;
     let mut stdout = out::stdout();
     if common.json {

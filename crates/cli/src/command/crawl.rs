@@ -1,11 +1,11 @@
 //! `orb crawl`: how is a crawl started or resumed?
 
-use super::worker;
+use super::{deliver, worker};
 use crate::args::{Common, CrawlArgs, OrderArg, Render, ScopeName};
 use crate::failure::{CommandFailure, complain};
 use crate::live::Display;
 use crate::{out, signals};
-use orb_crawl::{CrawlError, CrawlRequest, SharedAddress, Summary, why_unreached};
+use orb_crawl::{CrawlError, CrawlRequest, SharedAddress, SharedRequest, Summary, why_unreached};
 use orb_page::{RunKind, RunState};
 use orb_project::{AskedProject, Home, OrderName, RenderWhen, Settings};
 use orb_urls::Address;
@@ -17,7 +17,9 @@ pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), CommandFailur
     let is_new = !common.home.exists();
     let home = Home::open(&common.home)?;
     if let Some(at) = args.place.address(false)? {
-        return shared(common, request(&home, args)?, at, args);
+        let request = shared_request(&home, &at, args)?;
+        let summary = shared(common, request, at, args)?;
+        return summary.map_or(Ok(()), |summary| finish(common, &summary));
     }
     let begun = request(&home, args).and_then(|request| {
         let seed = request.seeds.first().map(Address::to_string).unwrap_or_default();
@@ -34,39 +36,63 @@ pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), CommandFailur
     reached(&home, &summary, &seed)
 }
 
-/// Begins a run on a shared store, or resumes it, and works on it.
-fn shared(
+/// What is asked for on a shared store, which may know the project although this machine does not.
+pub(super) fn shared_request(
+    home: &Home,
+    at: &SharedAddress,
+    args: &CrawlArgs,
+) -> Result<CrawlRequest, CommandFailure> {
+    let name = match args.seeds.as_slice() {
+        [name] if !name.contains("://") && !name.ends_with(".toml") && home.find(name).is_err() => name,
+        _ => return request(home, args),
+    };
+    match orb_crawl::shared_settings(at, name)? {
+        Some(settings) => Ok(asked(AskedProject::with(name, settings)?, args)),
+        None => request(home, args),
+    }
+}
+
+/// Begins a run on a shared store, or resumes it, and works on it; nothing if it is for other
+/// machines.
+pub(super) fn shared(
     common: &Common,
     mut request: CrawlRequest,
     at: SharedAddress,
     args: &CrawlArgs,
-) -> Result<(), CommandFailure> {
+) -> Result<Option<Summary>, CommandFailure> {
     if !args.on.is_empty() {
         request.settings.machines.clone_from(&args.on);
     }
     let worker = worker::worker(common, at, &args.part);
-    orb_crawl::plant(&worker.at, &request.name, &request.settings, &request.seeds)?;
-    let machines = &request.settings.machines;
+    let CrawlRequest { name, settings, kept, kind, choice, seeds, .. } = &request;
+    let planted = SharedRequest { name, settings, kept, seeds, kind: *kind, choice: *choice };
+    orb_crawl::plant(&worker.at, &planted)?;
+    let machines = &settings.machines;
     if !machines.is_empty() && !machines.contains(&worker.machine) {
-        complain(&format!("project {} is planted; it runs on {}", request.name, machines.join(", ")));
-        return Ok(());
+        complain(&format!("project {name} is planted; it runs on {}", machines.join(", ")));
+        return Ok(None);
     }
     let _listening = signals::watch(Arc::clone(&worker.stop))?;
-    let end = worker.work_on(&request.name)?;
-    let summary = Summary::new(end.project, end.run, RunKind::Crawl, end.state, end.counters);
-    finish(common, &summary)
+    let end = worker.work_on(name)?;
+    if end.state != RunState::Stopped {
+        orb_crawl::write_shared_dues(&worker.at, name, settings)?;
+    }
+    Ok(Some(Summary::new(end.project, end.run, *kind, end.state, end.counters)))
 }
 
 /// Crawls and shows progress. A refused request leaves nothing behind.
 pub(crate) fn crawl(common: &Common, home: &Home, request: CrawlRequest) -> Result<Summary, CommandFailure> {
+    let kind = request.kind;
     let opened = request.open(home, &|name: &str| std::env::var(name).ok()).map_err(|e| match e {
         CrawlError::Store(e) => CommandFailure::from(e),
         other => other.into(),
     })?;
     let _listening = signals::watch(Arc::clone(opened.stop()))?;
     let display = Display::start(common, &opened);
+    let (name, settings) = (opened.name().to_owned(), opened.settings().clone());
     let result = opened.run();
     display.finish();
+    deliver::tell_end(home, (&name, &settings), kind, &result);
     Ok(result?)
 }
 
@@ -147,11 +173,15 @@ pub(crate) fn print(stdout: &mut impl std::io::Write, s: &Summary) -> std::io::R
 
 /// Reads seeds, project files and flags.
 pub(crate) fn request(home: &Home, args: &CrawlArgs) -> Result<CrawlRequest, CommandFailure> {
-    let mut asked = AskedProject::of(home, &args.seeds, args.project.as_deref())?;
+    Ok(asked(AskedProject::of(home, &args.seeds, args.project.as_deref())?, args))
+}
+
+/// A request under the flags.
+fn asked(mut asked: AskedProject, args: &CrawlArgs) -> CrawlRequest {
     apply(args, &mut asked.settings);
     let mut request = CrawlRequest { despite_damage: args.despite_damage, ..CrawlRequest::new(asked) };
     apply_budgets(args, &mut request.settings);
-    Ok(request)
+    request
 }
 
 /// Overwrites a value if one was given.

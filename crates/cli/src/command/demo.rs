@@ -46,15 +46,12 @@ pub(crate) fn run(common: &Common, args: &DemoArgs) -> Result<(), CommandFailure
     say(&common, "orb report demo --limit 12")?;
     command::report::run(&common, &ReportArgs::brief(PROJECT, 12))?;
     say(&common, "orb check demo")?;
-    command::check::run(&common, &ProjectArgs { project: PROJECT.to_owned() })?;
+    command::check::run(&common, &ProjectArgs::named(PROJECT))?;
     if args.serve {
         say(&common, "orb graph build demo")?;
         command::graph::build_plainly(&common, PROJECT)?;
-        say(
-            &common,
-            &format!("orb serve. To try a crawl of your own, give it the address of the built-in web: {seed}"),
-        )?;
-        return command::serve::run(&common, &ServeArgs::anywhere());
+        say(&common, "orb serve. The first page offers the built-in web for a crawl of your own.")?;
+        return command::serve::run(&common, &ServeArgs::for_trying(seed));
     }
     match &args.keep {
         Some(dir) => say(&common, &format!("Everything is in {}.", dir.display())),
@@ -76,16 +73,19 @@ fn request(seed: &str) -> Result<CrawlRequest, CommandFailure> {
 /// What to look at next.
 fn tour(common: &Common, seed: &str) -> Result<(), CommandFailure> {
     say(common, "orb stats demo")?;
-    command::stats::run(common, &ProjectArgs { project: PROJECT.to_owned() })?;
+    command::stats::run(common, &ProjectArgs::named(PROJECT))?;
     say(common, &format!("orb links demo {seed} --out --limit 5"))?;
     let listing = ListingArgs { limit: Some(5), offset: 0 };
-    let (project_name, url) = (PROJECT.to_owned(), Some(seed.to_owned()));
-    command::links::run(common, &LinksArgs { project: project_name, url, out: true, listing, ..LinksArgs::default() })?;
+    let (of, url) = (ProjectArgs::named(PROJECT), Some(seed.to_owned()));
+    command::links::run(common, &LinksArgs { of, url, out: true, listing, ..LinksArgs::default() })?;
     let sql = "SELECT kind, count(*) AS pages, sum(length) AS bytes FROM page GROUP BY kind ORDER BY 2 DESC";
     say(common, &format!("orb sql demo \"{sql}\""))?;
     let (sql, listing) = (Some(sql.to_owned()), ListingArgs { limit: None, offset: 0 });
     let (format, timeout) = (RowFormat::Table, HumanDuration(Duration::from_secs(60)));
-    command::sql::run(common, &SqlArgs { project: PROJECT.into(), sql, format, schema: false, timeout, listing })
+    command::sql::run(
+        common,
+        &SqlArgs { of: ProjectArgs::named(PROJECT), sql, format, schema: false, timeout, listing },
+    )
 }
 
 fn say(common: &Common, line: &str) -> Result<(), CommandFailure> {

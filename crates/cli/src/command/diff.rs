@@ -58,7 +58,7 @@ impl DiffView {
 }
 
 pub(crate) fn run(common: &Common, args: &DiffArgs) -> Result<(), CommandFailure> {
-    let collection = open(common, &args.page.project)?;
+    let collection = open(common, &args.page.of)?;
     let DiffArgs { from, to, context, .. } = *args;
     let wish = DiffWish { url: &args.page.url, from, to, by: args.by.by(), context };
     orb_answers::diff(&collection, wish, |diff| match &args.html {

@@ -1,7 +1,7 @@
 //! `orb health`: what is wrong with the pages, and how is it repaired?
 
 use super::{open, tell};
-use crate::args::{Common, ListingArgs};
+use crate::args::{Common, ListingArgs, ProjectArgs};
 use crate::failure::CommandFailure;
 use crate::out;
 use clap::Args;
@@ -19,8 +19,8 @@ const WIDTH: usize = 90;
 /// `orb health`.
 #[derive(Debug, Args)]
 pub(crate) struct HealthArgs {
-    /// The project
-    project: String,
+    #[command(flatten)]
+    of: ProjectArgs,
     /// List the rows of this kind [default: count all kinds]
     #[arg(value_parser = kinds())]
     kind: Option<HealthKind>,
@@ -50,7 +50,7 @@ fn kinds() -> impl clap::builder::TypedValueParser<Value = HealthKind> {
 }
 
 pub(crate) fn run(common: &Common, args: &HealthArgs) -> Result<(), CommandFailure> {
-    let collection = open(common, &args.project)?;
+    let collection = open(common, &args.of)?;
     let mut stdout = out::stdout();
     match args.kind {
         Some(kind) => list(common, args, &collection, kind, &mut stdout)?,

@@ -34,14 +34,14 @@ enum IndexCommand {
 
 pub(crate) fn run(common: &Common, args: &IndexArgs) -> Result<(), CommandFailure> {
     match &args.what {
-        IndexCommand::Status(a) => status(common, &a.project),
-        IndexCommand::Update(a) => update(common, &a.project, false),
-        IndexCommand::Rebuild(a) => update(common, &a.project, true),
+        IndexCommand::Status(a) => status(common, a),
+        IndexCommand::Update(a) => update(common, a, false),
+        IndexCommand::Rebuild(a) => update(common, a, true),
     }
 }
 
-fn status(common: &Common, name: &str) -> Result<(), CommandFailure> {
-    let status = orb_answers::index_status(&open_searchable(common, name)?)?;
+fn status(common: &Common, of: &ProjectArgs) -> Result<(), CommandFailure> {
+    let status = orb_answers::index_status(&open_searchable(common, of)?)?;
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &status)?;
@@ -65,8 +65,8 @@ fn status(common: &Common, name: &str) -> Result<(), CommandFailure> {
 
 /// Opens a project whose text index will be asked. An index that another version of this program
 /// wrote is rebuilt from the archive first.
-pub(super) fn open_searchable(common: &Common, name: &str) -> Result<Collection, CommandFailure> {
-    let collection = open(common, name)?;
+pub(super) fn open_searchable(common: &Common, of: &ProjectArgs) -> Result<Collection, CommandFailure> {
+    let collection = open(common, of)?;
     if !collection.has_outdated_index() {
         return Ok(collection);
     }
@@ -82,7 +82,7 @@ pub(super) fn open_searchable(common: &Common, name: &str) -> Result<Collection,
             out::seconds(begin.elapsed().as_secs_f64())
         ));
     }
-    open(common, name)
+    open(common, of)
 }
 
 /// Indexes what is missing, or everything, from the archive, with a progress display.
@@ -104,8 +104,8 @@ fn bring_up_to_date(
     Ok(caught?)
 }
 
-fn update(common: &Common, name: &str, from_scratch: bool) -> Result<(), CommandFailure> {
-    let project = open(common, name)?.project().clone();
+fn update(common: &Common, of: &ProjectArgs, from_scratch: bool) -> Result<(), CommandFailure> {
+    let project = open(common, of)?.project().clone();
     let begin = Instant::now();
     let caught = bring_up_to_date(common, &project, from_scratch)?;
     let seconds = begin.elapsed().as_secs_f64();

@@ -13,7 +13,8 @@ use std::io::{self, Read as _, Write};
 pub(crate) struct IntakeArgs {
     /// The project
     project: String,
-    /// Pages to visit next; - reads them from standard input, one per line [default: show what waits]
+    /// Pages to visit next; - reads them from standard input, one per line [default: show what
+    /// waits]
     #[arg(value_name = "URL")]
     urls: Vec<String>,
     /// Who calls: how often a source was right decides how far it is believed

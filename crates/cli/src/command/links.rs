@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 const TABLE_ROWS: usize = 1_000;
 
 pub(crate) fn run(common: &Common, args: &LinksArgs) -> Result<(), CommandFailure> {
-    let collection = open(common, &args.project)?;
+    let collection = open(common, &args.of)?;
     let rows = args.listing.window(u64::MAX);
     match (&args.url, args.since) {
         (_, Some(run)) => changes(common, args, &collection, RunId(run)),

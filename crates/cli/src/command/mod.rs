@@ -20,6 +20,7 @@ pub(crate) mod links;
 pub(crate) mod mcp;
 pub(crate) mod plan;
 pub(crate) mod project;
+pub(crate) mod pull;
 pub(crate) mod read_aside;
 pub(crate) mod report;
 pub(crate) mod run_due;
@@ -38,14 +39,37 @@ pub(crate) mod why;
 pub(crate) mod words;
 pub(crate) mod worker;
 
-use crate::args::Common;
+use crate::args::{Common, ProjectArgs};
 use crate::failure::{CommandFailure, complain};
 use orb_answers::Collection;
-use orb_project::Home;
+use orb_crawl::SharedAddress;
+use orb_project::{Home, ProjectDir, StoreError};
 
-/// Opens a project for questions.
-pub(crate) fn open(common: &Common, project: &str) -> Result<Collection, CommandFailure> {
-    Ok(Collection::open(&Home::open(&common.home)?, project)?)
+/// Where a project is.
+pub(crate) enum ProjectPlace {
+    /// In the home.
+    Here(ProjectDir),
+    /// On a shared store.
+    There(Box<SharedAddress>),
+}
+
+/// Looks a project up. One of the home goes before one that only the environment may mean.
+pub(crate) fn find(common: &Common, of: &ProjectArgs) -> Result<ProjectPlace, CommandFailure> {
+    if let Some(at) = of.place.address(false)? {
+        return Ok(ProjectPlace::There(Box::new(at)));
+    }
+    match (Home::open(&common.home)?.find(&of.project), of.place.elsewhere()?) {
+        (Err(StoreError::NoSuchProject { .. }), Some(at)) => Ok(ProjectPlace::There(Box::new(at))),
+        (here, _) => Ok(ProjectPlace::Here(here?)),
+    }
+}
+
+/// Opens a project for questions; of one on a shared store a copy, brought up to date.
+pub(crate) fn open(common: &Common, of: &ProjectArgs) -> Result<Collection, CommandFailure> {
+    Ok(match find(common, of)? {
+        ProjectPlace::Here(project) => Collection::of(project)?,
+        ProjectPlace::There(at) => orb_answers::shared_collection(&common.home, &at, &of.project)?,
+    })
 }
 
 /// Prints a note about an answer, unless `--quiet` is set.

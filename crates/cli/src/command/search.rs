@@ -1,7 +1,7 @@
 //! `orb search`: which pages answer a query?
 
 use super::{index, tell};
-use crate::args::Common;
+use crate::args::{Common, ProjectArgs};
 use crate::failure::CommandFailure;
 use crate::out;
 use anyhow::Context as _;
@@ -16,8 +16,8 @@ use std::time::Instant;
 #[derive(Debug, Args)]
 #[command(after_help = QUERY)]
 pub(crate) struct SearchArgs {
-    /// The project
-    project: String,
+    #[command(flatten)]
+    of: ProjectArgs,
     /// The query
     #[arg(required_unless_present_any = ["timing", "complete"])]
     query: Vec<String>,
@@ -59,7 +59,7 @@ impl SearchArgs {
 }
 
 pub(crate) fn run(common: &Common, args: &SearchArgs) -> Result<(), CommandFailure> {
-    let collection = index::open_searchable(common, &args.project)?;
+    let collection = index::open_searchable(common, &args.of)?;
     let mut stdout = out::stdout();
     if let Some(text) = &args.complete {
         completions(&mut stdout, common, &orb_answers::complete(&collection, text, args.limit)?)?;

@@ -49,11 +49,14 @@ pub(crate) struct ServeArgs {
     /// Start no scheduled runs; orb run-due does
     #[arg(long, conflicts_with = "runs")]
     no_schedule: bool,
+    /// An address that people are offered to collect.
+    #[arg(skip)]
+    suggestion: Option<String>,
 }
 
 impl ServeArgs {
-    /// On a free port of this machine, with nothing started by itself.
-    pub(crate) fn anywhere() -> Self {
+    /// On a free port of this machine, with nothing started by itself, for trying it on a site.
+    pub(crate) fn for_trying(site: String) -> Self {
         Self {
             listen: "127.0.0.1:0".to_owned(),
             hosts: Vec::new(),
@@ -65,6 +68,7 @@ impl ServeArgs {
             public_url: None,
             runs: 1,
             no_schedule: true,
+            suggestion: Some(site),
         }
     }
 }
@@ -92,6 +96,7 @@ pub(crate) fn run(common: &Common, args: &ServeArgs) -> Result<(), CommandFailur
         launch: launch(common)?,
         operator_keys: args.operator_keys,
         public_url: args.public_url.clone(),
+        suggestion: args.suggestion.clone(),
         scheduled_runs: if args.no_schedule { 0 } else { args.runs },
     };
     let server = WebServer::bind(&options)?;

@@ -11,7 +11,7 @@ use std::io::Write;
 const SHOWN: u64 = 10;
 
 pub(crate) fn run(common: &Common, args: &PageArgs) -> Result<(), CommandFailure> {
-    let collection = open(common, &args.project)?;
+    let collection = open(common, &args.of)?;
     let links = if common.json { u64::MAX } else { SHOWN + 1 };
     let shown = orb_answers::show(&collection, &args.url, links)?;
     let mut stdout = out::stdout();
@@ -27,11 +27,11 @@ pub(crate) fn run(common: &Common, args: &PageArgs) -> Result<(), CommandFailure
     }
     print_ranks(&mut stdout, shown.ranks.as_ref())?;
     print_visits(&mut stdout, &shown.visits)?;
-    print_anchors(&mut stdout, &args.project, &page.url, shown.anchors.as_deref())?;
-    print_links(&mut stdout, &args.project, &page.url, &shown.links)?;
+    print_anchors(&mut stdout, &args.of.project, &page.url, shown.anchors.as_deref())?;
+    print_links(&mut stdout, &args.of.project, &page.url, &shown.links)?;
     writeln!(stdout, "images   {}", shown.images.len())?;
     if let Some(size) = shown.screenshot {
-        let (size, project, url) = (out::bytes(size), &args.project, &page.url);
+        let (size, project, url) = (out::bytes(size), &args.of.project, &page.url);
         writeln!(stdout, "picture  {size}; orb cat {project} '{url}' --as picture > page.jpg")?;
     }
     Ok(stdout.flush()?)

@@ -1,11 +1,12 @@
 //! `orb sql`: what does a read-only SQL query over the catalogue return?
 
-use super::open;
+use super::{ProjectPlace, find};
 use crate::args::{Common, RowFormat, SqlArgs};
 use crate::failure::CommandFailure;
 use crate::out;
 use anyhow::Context as _;
-use orb_answers::{Cell, SqlQuery, TableNote, cell_text, cell_value};
+use orb_answers::{Cell, Collection, SqlQuery, TableNote, cell_text, cell_value};
+use orb_crawl::SharedAddress;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::io::{self, Read as _, Write};
@@ -14,12 +15,25 @@ use std::ops::ControlFlow;
 /// Rows buffered to determine column widths.
 const TABLE_ROWS: usize = 1_000;
 
+/// What answers the query: a project here, or the store of one.
+enum SqlDesk {
+    Here(Box<Collection>),
+    There(Box<SharedAddress>),
+}
+
 pub(crate) fn run(common: &Common, args: &SqlArgs) -> Result<(), CommandFailure> {
-    let collection = open(common, &args.project)?;
+    let desk = match find(common, &args.of)? {
+        ProjectPlace::Here(project) => SqlDesk::Here(Box::new(Collection::of(project)?)),
+        ProjectPlace::There(at) => SqlDesk::There(at),
+    };
     let format = if common.json { RowFormat::Json } else { args.format };
     let mut stdout = if matches!(format, RowFormat::Csv) { out::content() } else { out::stdout() };
     if args.schema {
-        schema(common, &orb_answers::schema(&collection)?, &mut stdout)?;
+        let tables = match &desk {
+            SqlDesk::Here(collection) => orb_answers::schema(collection)?,
+            SqlDesk::There(at) => orb_answers::shared_schema(at, &args.of.project)?,
+        };
+        schema(common, &tables, &mut stdout)?;
         return Ok(stdout.flush()?);
     }
     let mut query = args.sql.clone().unwrap_or_default();
@@ -38,7 +52,10 @@ pub(crate) fn run(common: &Common, args: &SqlArgs) -> Result<(), CommandFailure>
             ControlFlow::Break(())
         }
     };
-    orb_answers::sql(&collection, query, names, each)?;
+    match &desk {
+        SqlDesk::Here(collection) => orb_answers::sql(collection, query, names, each)?,
+        SqlDesk::There(at) => orb_answers::shared_sql((at, &args.of.project), query, names, each)?,
+    };
     if let Some(error) = failed {
         return Err(error.into());
     }

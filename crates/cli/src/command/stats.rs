@@ -12,7 +12,7 @@ use orb_answers::Column;
 use std::io::Write as _;
 
 pub(crate) fn run(common: &Common, args: &ProjectArgs) -> Result<(), CommandFailure> {
-    let collection = open(common, &args.project)?;
+    let collection = open(common, args)?;
     let (project, stats) = (collection.project().clone(), orb_answers::stats(&collection)?);
     let mut stdout = out::stdout();
     if common.json {

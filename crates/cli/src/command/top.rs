@@ -1,7 +1,7 @@
 //! `orb top`: which pages or hosts matter most?
 
 use super::{open, tell};
-use crate::args::{Common, ListingArgs};
+use crate::args::{Common, ListingArgs, ProjectArgs};
 use crate::failure::CommandFailure;
 use crate::out;
 use clap::{Args, ValueEnum};
@@ -14,8 +14,8 @@ const SHOWN: u64 = 20;
 /// `orb top`.
 #[derive(Debug, Args)]
 pub(crate) struct TopArgs {
-    /// The project
-    project: String,
+    #[command(flatten)]
+    of: ProjectArgs,
     /// The ranking
     #[arg(long, value_enum, default_value_t = Measure::Pagerank, value_name = "MEASURE")]
     by: Measure,
@@ -60,7 +60,7 @@ impl Measure {
 }
 
 pub(crate) fn run(common: &Common, args: &TopArgs) -> Result<(), CommandFailure> {
-    let collection = open(common, &args.project)?;
+    let collection = open(common, &args.of)?;
     let field = match (args.hosts, args.fetched) {
         (true, _) => RankedKind::Hosts,
         (false, true) => RankedKind::FetchedPages,

@@ -7,7 +7,7 @@ use crate::failure::CommandFailure;
 use crate::out;
 use orb_answers::RunCounters;
 use orb_crawl::track::RevisitSelection;
-use orb_crawl::{CrawlRequest, may_begin};
+use orb_crawl::{CrawlRequest, Summary, may_begin};
 use orb_page::RunKind;
 use orb_project::Home;
 use std::io::Write;
@@ -16,10 +16,14 @@ pub(crate) fn run(common: &Common, args: &TrackArgs) -> Result<(), CommandFailur
     if args.simulate {
         return super::simulate::run(common, args);
     }
-    if args.crawl.place.store.is_some() {
-        return Err(CommandFailure::Usage("projects on a shared store cannot be tracked".to_owned()));
-    }
     let home = Home::open(&common.home)?;
+    if let Some(at) = args.crawl.place.address(false)? {
+        let asked = crawl::shared_request(&home, &at, &args.crawl)?;
+        let request = CrawlRequest { kind: RunKind::Track, choice: choice(args), ..asked };
+        let Some(summary) = crawl::shared(common, request, at, &args.crawl)? else { return Ok(()) };
+        crawl::finish(common, &summary)?;
+        return fail_on_change(args, &summary);
+    }
     let request = CrawlRequest { kind: RunKind::Track, choice: choice(args), ..crawl::request(&home, &args.crawl)? };
     let project = home.find(&request.name)?;
     may_begin(&project, &request.settings)?;
@@ -29,6 +33,11 @@ pub(crate) fn run(common: &Common, args: &TrackArgs) -> Result<(), CommandFailur
     crawl::finish(common, &summary)?;
     crawl::reached(&home, &summary, &seed)?;
     deliver::after_run(common, &project, &settings)?;
+    fail_on_change(args, &summary)
+}
+
+/// Whether something is new, updated or gone, for who wants to know it by the exit code.
+fn fail_on_change(args: &TrackArgs, summary: &Summary) -> Result<(), CommandFailure> {
     let flags = &summary.counters.flags;
     let changed = flags.new + flags.updated + flags.missing > 0;
     if changed && args.fail_on_change { Err(CommandFailure::Changed) } else { Ok(()) }

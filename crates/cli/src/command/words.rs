@@ -1,7 +1,7 @@
 //! `orb words`: in how many pages does a word occur, and where?
 
 use super::{index, tell};
-use crate::args::{Common, ListingArgs};
+use crate::args::{Common, ListingArgs, ProjectArgs};
 use crate::failure::CommandFailure;
 use crate::out;
 use clap::Args;
@@ -14,8 +14,8 @@ const SHOWN: u64 = 20;
 /// `orb words`.
 #[derive(Debug, Args)]
 pub(crate) struct WordsArgs {
-    /// The project
-    project: String,
+    #[command(flatten)]
+    of: ProjectArgs,
     /// The word; with a trailing *, all words with that prefix
     word: String,
     #[command(flatten)]
@@ -23,7 +23,7 @@ pub(crate) struct WordsArgs {
 }
 
 pub(crate) fn run(common: &Common, args: &WordsArgs) -> Result<(), CommandFailure> {
-    let collection = index::open_searchable(common, &args.project)?;
+    let collection = index::open_searchable(common, &args.of)?;
     let (words, note) = orb_answers::words(&collection, &args.word, args.listing.window(SHOWN))?;
     tell(common, note.as_ref());
     let mut stdout = out::stdout();

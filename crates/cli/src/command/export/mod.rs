@@ -12,7 +12,7 @@ pub(crate) mod place;
 mod rows;
 
 use super::open;
-use crate::args::Common;
+use crate::args::{Common, ProjectArgs};
 use crate::failure::CommandFailure;
 use crate::out;
 use account::ExportMonitor;
@@ -27,8 +27,8 @@ use std::path::{Path, PathBuf};
 /// `orb export`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// The project
-    project: String,
+    #[command(flatten)]
+    of: ProjectArgs,
     /// Output format
     #[arg(value_enum)]
     format: ExportFormat,
@@ -110,7 +110,7 @@ struct ExportJob<'a> {
 
 pub(crate) fn run(common: &Common, args: &ExportArgs) -> Result<(), CommandFailure> {
     fitting(args)?;
-    let collection = open(common, &args.project)?;
+    let collection = open(common, &args.of)?;
     let exporter = Exporter::open(collection.project())?;
     let account = ExportMonitor::open(common)?;
     let packing = args.zip.then(|| packed::Packing::begin(args)).transpose()?;
@@ -175,6 +175,7 @@ fn wacz(job: &mut ExportJob<'_>) -> Result<Vec<ExportedFile>, CommandFailure> {
     if path == Path::new("-") {
         return Err(CommandFailure::Usage("a WACZ file cannot be streamed: name a file".to_owned()));
     }
+    orb_answers::need_bytes(job.collection.project())?;
     let mut file = place::Unfinished::begin(&path, job.args.force)?;
     let counts = {
         let watch = &mut job.account.watch("pieces");
@@ -188,7 +189,7 @@ fn wacz(job: &mut ExportJob<'_>) -> Result<Vec<ExportedFile>, CommandFailure> {
 fn report(common: &Common, args: &ExportArgs, written: &[ExportedFile]) -> Result<(), CommandFailure> {
     let mut stdout = out::stdout();
     if common.json {
-        let value = serde_json::json!({"project": args.project, "written": written});
+        let value = serde_json::json!({"project": args.of.project, "written": written});
         out::json(&mut stdout, &value)?;
     } else if !common.quiet {
         for one in written {

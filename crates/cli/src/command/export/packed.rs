@@ -22,7 +22,7 @@ pub(super) struct Packing {
 
 impl Packing {
     pub(super) fn begin(args: &ExportArgs) -> Result<Self, CommandFailure> {
-        let path = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.zip", args.project)));
+        let path = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.zip", args.of.project)));
         if path == Path::new("-") {
             return Err(CommandFailure::Usage("a ZIP file cannot be streamed: name a file".to_owned()));
         }
@@ -32,7 +32,7 @@ impl Packing {
         let dir = dir.with_context(|| format!("cannot write to {}", parent.display()))?;
         // Tables are named after themselves; Markdown and graphs get a name to begin with.
         let inside = match args.format {
-            ExportFormat::Markdown | ExportFormat::Webgraph => dir.path().join(&args.project),
+            ExportFormat::Markdown | ExportFormat::Webgraph => dir.path().join(&args.of.project),
             _ => dir.path().to_owned(),
         };
         let args = ExportArgs { output: Some(inside), zip: false, ..args.clone() };

@@ -2,7 +2,7 @@
 
 use super::ranks::{self, RankArgs};
 use super::stats;
-use crate::args::Common;
+use crate::args::{Common, ProjectArgs};
 use crate::command::open;
 use crate::failure::CommandFailure;
 use crate::meter::Meter;
@@ -19,8 +19,8 @@ use std::time::Instant;
 /// `orb graph build`.
 #[derive(Debug, Args)]
 pub(crate) struct BuildArgs {
-    /// The project
-    project: String,
+    #[command(flatten)]
+    of: ProjectArgs,
     /// Link kinds that become arcs: a,area,img,…, or all; a redirect is an arc to its target
     #[arg(long, value_name = "KINDS", value_delimiter = ',', default_value = "a,area,frame,redirect,refresh")]
     kinds: Vec<String>,
@@ -84,7 +84,7 @@ struct Done {
 
 pub(super) fn run(common: &Common, args: &BuildArgs) -> Result<(), CommandFailure> {
     let options = args.options()?;
-    let project = open(common, &args.project)?.project().clone();
+    let project = open(common, &args.of)?.project().clone();
     let begin = Instant::now();
     let meter = Meter::start(common, &format!("graph {}", project.name));
     let said = meter.said();

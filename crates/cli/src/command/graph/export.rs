@@ -2,7 +2,7 @@
 
 use super::neighbours::AroundArgs;
 use super::open_graph;
-use crate::args::Common;
+use crate::args::{Common, ProjectArgs};
 use crate::command::open;
 use crate::command::top::Measure;
 use crate::failure::CommandFailure;
@@ -22,8 +22,8 @@ const DRAWN: (usize, usize) = (100, 500);
 /// `orb graph export`.
 #[derive(Debug, Args)]
 pub(crate) struct GraphExportArgs {
-    /// The project
-    project: String,
+    #[command(flatten)]
+    of: ProjectArgs,
     /// Output format
     #[arg(value_enum)]
     format: GraphFormatArg,
@@ -87,7 +87,7 @@ impl GraphFormatArg {
 }
 
 pub(super) fn run(common: &Common, args: &GraphExportArgs) -> Result<(), CommandFailure> {
-    let collection = open(common, &args.project)?;
+    let collection = open(common, &args.of)?;
     let graph = open_graph(common, &collection)?;
     let selection = args.selection(&collection)?;
     let meter = Meter::start(common, &format!("graph {}", collection.name()));

@@ -59,7 +59,7 @@ impl AroundArgs {
 }
 
 pub(super) fn run(common: &Common, args: &NeighbourArgs) -> Result<(), CommandFailure> {
-    let collection = open(common, &args.page.project)?;
+    let collection = open(common, &args.page.of)?;
     let reach = (args.around.hops, args.around.direction());
     let near = orb_answers::neighbours(&collection, &args.page.url, reach, args.listing.window(SHOWN))?;
     tell(common, near.note.as_ref());

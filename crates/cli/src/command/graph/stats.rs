@@ -9,7 +9,7 @@ use orb_answers::{GraphAge, GraphFigures};
 use std::io::Write as _;
 
 pub(super) fn run(common: &Common, args: &ProjectArgs) -> Result<(), CommandFailure> {
-    let stats = orb_answers::graph_stats(&open(common, &args.project)?)?;
+    let stats = orb_answers::graph_stats(&open(common, args)?)?;
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &stats)?;

@@ -16,8 +16,8 @@ pub(crate) fn run(common: &Common, args: &ProjectCommandArgs) -> Result<(), Comm
         ProjectCommand::List(listing) => list(common, &home, listing),
         ProjectCommand::New(args) => new::run(common, &home, args),
         ProjectCommand::Ack(args) => ack::run(common, &home, args),
-        ProjectCommand::Edit(args) => edit::run(common, &home, &args.project),
-        ProjectCommand::Show(args) => show(common, &home, &args.project),
+        ProjectCommand::Edit { project } => edit::run(common, &home, project),
+        ProjectCommand::Show { project } => show(common, &home, project),
         ProjectCommand::Remove { project, yes } => remove(common, &home, project, *yes),
     }
 }

@@ -11,7 +11,7 @@ mod text;
 use super::changes::flag;
 use super::export::place::{Unfinished, unwritten};
 use super::open;
-use crate::args::{Common, ListingArgs};
+use crate::args::{Common, ListingArgs, ProjectArgs};
 use crate::failure::CommandFailure;
 use crate::out;
 use clap::{Args, ValueEnum};
@@ -23,8 +23,8 @@ use std::path::{Path, PathBuf};
 /// `orb report`.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// The project
-    project: String,
+    #[command(flatten)]
+    of: ProjectArgs,
     /// The run [default: the last]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     run: Option<u32>,
@@ -58,7 +58,7 @@ impl ReportArgs {
     /// The first lines of the report on a project's last run.
     pub(crate) fn brief(project: &str, lines: u32) -> Self {
         Self {
-            project: project.to_owned(),
+            of: ProjectArgs::named(project),
             run: None,
             format: None,
             flag: Vec::new(),
@@ -89,7 +89,7 @@ enum ReportFormat {
 const FLAGS: [Flag; 5] = [Flag::New, Flag::Same, Flag::Updated, Flag::Missing, Flag::Error];
 
 pub(crate) fn run(common: &Common, args: &ReportArgs) -> Result<(), CommandFailure> {
-    let collection = open(common, &args.project)?;
+    let collection = open(common, &args.of)?;
     let format = args.format.unwrap_or(if common.json { ReportFormat::Json } else { ReportFormat::Text });
     let (limit, offset) = (args.listing.limit, args.listing.offset);
     let wish = ReportWish { run: args.run, flags: args.flag.clone(), around: args.around, limit, offset };

@@ -1,0 +1,61 @@
+//! `orb pull`: how does a shared project become a local one?
+
+use crate::args::{Common, StoreArgs};
+use crate::failure::CommandFailure;
+use crate::out;
+use clap::Args;
+use orb_project::Home;
+use serde_json::json;
+use std::io::Write as _;
+use std::time::Instant;
+
+/// `orb pull`.
+#[derive(Debug, Args)]
+pub(crate) struct PullArgs {
+    /// The project on the shared store
+    project: String,
+    /// The name of the local project [default: the same]
+    #[arg(long = "as", value_name = "NAME")]
+    name: Option<String>,
+    /// Leave the archive where it is: content is then read from there
+    #[arg(long)]
+    no_archive: bool,
+    #[command(flatten)]
+    place: StoreArgs,
+}
+
+pub(crate) fn run(common: &Common, args: &PullArgs) -> Result<(), CommandFailure> {
+    let Some(at) = args.place.address(true)? else { return Ok(()) };
+    let begin = Instant::now();
+    let name = args.name.as_ref().unwrap_or(&args.project);
+    let home = Home::open(&common.home)?;
+    let done = orb_answers::pull(&home, &at, &args.project, name, !args.no_archive)?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let mut stdout = out::stdout();
+    if common.json {
+        let mut value = json!(done);
+        value["seconds"] = json!((seconds * 1e3).round() / 1e3);
+        out::json(&mut stdout, &value)?;
+    } else if !common.quiet {
+        let n = out::grouped;
+        let what = match done.change {
+            "made" => "made",
+            "updated" => "brought up to date",
+            "replaced" => "made anew, the store has another history",
+            _ => "nothing new",
+        };
+        writeln!(
+            stdout,
+            "project {name}, a copy of {}: {what}; {} pages, {} visits, {} links; {} rows and {} archive files ({}) read in {}",
+            done.of,
+            n(done.pages),
+            n(done.visits),
+            n(done.links),
+            n(done.rows),
+            n(done.files),
+            out::bytes(done.bytes),
+            out::seconds(seconds)
+        )?;
+    }
+    Ok(stdout.flush()?)
+}
