@@ -41,6 +41,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     // nothing itself.
     ("cli", &["aside", "answers", "project", "export", "crawl", "serve", "testweb"]),
     ("testweb", &[]),
+    // The real frontier, and the store's names for what is asked of it.
+    ("simulation", &["frontier", "store"]),
 ];
 
 /// Technologies that only these crates may use: SQL, sockets, async, the text index, the graph

@@ -244,6 +244,45 @@ fn a_webhook_is_told_signed_batch_by_batch() {
 }
 
 #[test]
+fn a_webhook_is_told_how_runs_end_and_can_be_tried() {
+    let (hook, _) = receiver(0, "");
+    let url = format!("http://127.0.0.1:{}/", hook.port());
+    let (server, home) = crawled(&format!(
+        "[[outputs.webhook]]\nurl = '{url}'\nretries = 0\nevents = ['run.finished', 'run.failed']\nsecret = 'whsec_c2VjcmV0'\n"
+    ));
+    let told = |n: usize| -> Value { serde_json::from_slice(&hook.heard()[n].body).unwrap() };
+    let first = told(0);
+    assert_eq!((&first["type"], &first["run"], &first["kind"]), (&"run.finished".into(), &1.into(), &"crawl".into()));
+    assert_eq!((&first["state"], &first["pages"], &first["project"]), (&"done".into(), &4.into(), &PROJECT.into()));
+    assert_eq!(first["id"], hook.heard()[0].field("webhook-id").unwrap());
+    assert!(hook.heard()[0].field("webhook-signature").is_some());
+    home.orb(&["track", PROJECT, "--delay", "0"]).expect(0);
+    assert_eq!((&told(1)["type"], &told(1)["kind"]), (&"run.finished".into(), &"track".into()));
+    home.orb(&["deliver", PROJECT]).expect(0);
+    assert_eq!(hook.heard().len(), 2, "changes are not for it");
+    // A step that does not go well ends the run.
+    let file = home.project().join("project.toml");
+    let step = format!(
+        "[[steps]]\nname = 'in'\nstart = ['http://127.0.0.1:{}/']\nexpect = 'nothing like it'\n",
+        server.port()
+    );
+    fs::write(&file, fs::read_to_string(&file).unwrap().replace("steps = []\n", "") + &step).unwrap();
+    let failed = home.orb(&["track", PROJECT, "--delay", "0"]);
+    let why = failed.complaint(1);
+    let last = told(2);
+    assert_eq!((&last["type"], &last["kind"]), (&"run.failed".into(), &"track".into()), "{last}");
+    assert!(
+        last["why"].as_str().is_some_and(|said| why.contains("nothing like it") && said.contains("nothing like it")),
+        "{last} {why}"
+    );
+    home.orb(&["deliver", PROJECT, "--try"]).expect(0);
+    assert_eq!(told(3)["type"], "test");
+    let gone = fs::read_to_string(&file).unwrap().replace(&url, "http://127.0.0.1:1/");
+    fs::write(&file, gone).unwrap();
+    assert!(home.orb(&["deliver", PROJECT, "--try"]).complaint(1).contains("did not take the test"));
+}
+
+#[test]
 fn a_receiver_that_fails_is_told_again_under_the_same_name_and_nothing_is_left_out() {
     let (hook, left) = receiver(1, "503 Busy");
     let (server, home) = crawled(&format!(

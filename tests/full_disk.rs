@@ -6,42 +6,11 @@
 
 mod harness;
 
+use harness::disk::Disk;
 use harness::orb::{Home, PROJECT, crawling};
 use harness::scene::{Scene, project};
 use std::fs::{self, File};
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
-
-/// A small disk with a home on it, unmounted on drop.
-struct Disk {
-    place: PathBuf,
-}
-
-impl Disk {
-    fn under(home: &Home, size: &str) -> Self {
-        let disk = Self { place: home.path() };
-        fs::create_dir(&disk.place).unwrap();
-        disk.mount(&["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]);
-        disk
-    }
-
-    /// Remounts it with this option.
-    fn again(&self, option: &str) {
-        self.mount(&["-o", &format!("remount,{option}")]);
-    }
-
-    #[track_caller]
-    fn mount(&self, args: &[&str]) {
-        let done = Command::new("mount").args(args).arg(&self.place).output().unwrap();
-        assert!(done.status.success(), "only root can mount: {}", String::from_utf8_lossy(&done.stderr));
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("--lazy").arg(&self.place).status();
-    }
-}
+use std::process::Stdio;
 
 /// No space is kept free on purpose: the disk fills up to its last byte.
 fn scene() -> Scene {

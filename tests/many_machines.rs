@@ -1,59 +1,42 @@
 //! Do several workers collect what one machine would, whatever happens to them, as politely as one?
 //!
 //! Real processes on one PostgreSQL and one archive. Each worker connects from an address of its
-//! own, so that the server's log says who asked.
+//! own, so that the server's log says who asked. What happens when the stores fail is in
+//! `many_machines_broken.rs`.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;
 
-use harness::cluster::{Cluster, Collected, source};
-use harness::orb::Home;
+use harness::cluster::{Cluster, Collected, connected, repeated, source};
+use harness::orb::{Home, PROJECT};
 use harness::until;
 use harness::web::{World, assert_same, without_robots};
-use orb_testweb::{Feature, Spec};
+use orb_testweb::{Feature, MEMBER, Spec};
 use rustix::process::Signal;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 const LEASE: Duration = Duration::from_secs(3);
 const SLICE: Duration = Duration::from_secs(5);
 
-/// How late the server may notice a request.
-const LATENESS: Duration = Duration::from_millis(40);
+/// What the kernel's stamps and the milliseconds of a clock may differ by.
+const JITTER: Duration = Duration::from_millis(5);
 
-/// Twelve hosts that link to each other a lot.
-fn connected(pages_per_host: u32) -> Spec {
-    let spec = Spec { hosts: 12, pages_per_host, cross_host_links: 0.5, ..Spec::default() };
-    [Feature::Errors, Feature::Media].into_iter().fold(spec, Spec::with)
-}
-
-fn assert_equal(found: &Collected, wanted: &Collected) {
-    assert_same("pages", &found.pages, &wanted.pages);
-    assert_same("links", &found.links, &wanted.links);
-}
-
-/// What one machine collects of a web.
-fn by_one(world: &World) -> Collected {
-    let home = Home::new();
-    home.crawl(&world.args(&["--scope", "any", "--delay", "0", "--no-index"]));
-    world.server.reset();
-    Collected::by_one(&home)
+fn assert_once(world: &World) {
+    let twice: Vec<_> = without_robots(&world.server.log().take()).into_iter().filter(|(_, n)| *n > 1).collect();
+    assert!(twice.is_empty(), "asked for more than once: {twice:?}");
 }
 
 #[test]
 fn three_workers_collect_exactly_what_one_machine_does() {
     let world = World::new(connected(40));
-    let wanted = by_one(&world);
+    let wanted = Collected::alone(&world, &[]);
     let cluster = Cluster::new(LEASE, SLICE);
-    let first = cluster.crawl(&world, &["--scope", "any", "--delay", "20ms"]);
-    until("it is planted", || cluster.is_planted());
-    let others = vec![cluster.worker(2), cluster.worker(3)];
-    first.finish().expect(0);
-    cluster.dismiss(others);
-    cluster.assert_done();
-    assert_equal(&cluster.collected(), &wanted);
-    let requests = world.server.log().take();
-    let twice: Vec<_> = without_robots(&requests).into_iter().filter(|(_, count)| *count > 1).collect();
-    assert!(twice.is_empty(), "asked for more than once: {twice:?}");
+    let (first, others) = cluster.crawl_with(&world, &["--scope", "any", "--delay", "20ms"], &[2, 3]);
+    cluster.finish(first, others, "done");
+    cluster.collected().assert_is(&wanted);
+    let requests = world.server.log().all();
+    assert_once(&world);
     for worker in 1..=3 {
         let asked = requests.0.iter().filter(|request| request.peer == source(worker)).count();
         assert!(asked > 0, "worker {worker} has done nothing");
@@ -63,28 +46,20 @@ fn three_workers_collect_exactly_what_one_machine_does() {
 /// Kills a random worker again and again; `ORB_KILLS` says how often.
 #[test]
 fn killed_workers_lose_nothing_and_record_nothing_twice() {
-    let kills: u32 = std::env::var("ORB_KILLS").ok().and_then(|n| n.parse().ok()).unwrap_or(3);
-    let world = World::new(connected(60));
-    let wanted = by_one(&world);
+    let kills = repeated("ORB_KILLS", 3);
+    let world = World::new(connected(60.max(10 * kills)));
+    let wanted = Collected::alone(&world, &[]);
     let cluster = Cluster::new(LEASE, SLICE);
-    let first = cluster.crawl(&world, &["--scope", "any", "--delay", "50ms"]);
-    until("it is planted", || cluster.is_planted());
-    let mut workers = vec![cluster.worker(2), cluster.worker(3)];
+    let (first, mut workers) = cluster.crawl_with(&world, &["--scope", "any", "--delay", "50ms"], &[2, 3]);
     for kill in 0..kills {
-        let before = cluster.visits();
-        until("more is recorded", || {
-            cluster.visits() >= before + 20
-                || cluster.number("SELECT count(*) FROM run_row WHERE finished_at IS NOT NULL") > 0
-        });
+        cluster.wait_for_visits(20);
         let victim = workers.remove(usize::try_from(kill).unwrap() % workers.len());
         victim.signal(Signal::KILL);
         drop(victim.finish());
-        workers.push(cluster.worker(10 + u8::try_from(kill).unwrap()));
+        workers.push(cluster.worker(10 + u8::try_from(kill % 200).unwrap()));
     }
-    first.finish().expect(0);
-    cluster.dismiss(workers);
-    cluster.assert_done();
-    assert_equal(&cluster.collected(), &wanted);
+    cluster.finish(first, workers, "done");
+    cluster.collected().assert_is(&wanted);
     let again: usize = without_robots(&world.server.log().take()).values().map(|count| count - 1).sum();
     assert!(again <= 1_000 * usize::try_from(kills).unwrap(), "{again} requests were repeated");
 }
@@ -92,11 +67,10 @@ fn killed_workers_lose_nothing_and_record_nothing_twice() {
 #[test]
 fn a_stopped_worker_sends_nothing_when_it_wakes_and_joins_anew() {
     let world = World::new(connected(60));
-    let wanted = by_one(&world);
+    let wanted = Collected::alone(&world, &[]);
     let cluster = Cluster::new(LEASE, SLICE);
-    let first = cluster.crawl(&world, &["--scope", "any", "--delay", "100ms"]);
-    until("it is planted", || cluster.is_planted());
-    let second = cluster.worker(2);
+    let (first, mut others) = cluster.crawl_with(&world, &["--scope", "any", "--delay", "100ms"], &[2]);
+    let second = others.remove(0);
     let asked = |worker: u8| world.server.log().all().0.iter().filter(|r| r.peer == source(worker)).count();
     until("the second worker works", || asked(2) >= 10);
     second.signal(Signal::STOP);
@@ -110,10 +84,8 @@ fn a_stopped_worker_sends_nothing_when_it_wakes_and_joins_anew() {
     // What it had ready when it was stopped must not go out. Its new life has no shards yet.
     assert_eq!(asked(2), stopped, "its old life has sent something");
     assert_eq!(cluster.number("SELECT count(*) FROM worker WHERE name LIKE 'w2%'"), 2);
-    first.finish().expect(0);
-    cluster.dismiss(vec![second]);
-    cluster.assert_done();
-    assert_equal(&cluster.collected(), &wanted);
+    cluster.finish(first, vec![second], "done");
+    cluster.collected().assert_is(&wanted);
 }
 
 #[test]
@@ -123,27 +95,23 @@ fn an_address_that_workers_share_is_asked_as_politely_as_by_one() {
     let spec = Spec { hosts: 50, pages_per_host: 2, hosts_per_ip: 50, cross_host_links: 0.6, ..Spec::default() };
     let world = World::new(spec);
     let cluster = Cluster::new(LEASE, SLICE);
-    let first = cluster.crawl(&world, &["--scope", "any", "--delay", "200ms", "--ignore-robots"]);
-    until("it is planted", || cluster.is_planted());
-    let others = vec![cluster.worker(2), cluster.worker(3)];
-    first.finish().expect(0);
-    cluster.dismiss(others);
-    cluster.assert_done();
+    let args = ["--scope", "any", "--delay", "200ms", "--ignore-robots"];
+    let (first, others) = cluster.crawl_with(&world, &args, &[2, 3]);
+    cluster.finish(first, others, "done");
     let requests = world.server.log().take();
     for (address, gap) in requests.min_gap_by_local_ip() {
-        assert!(gap + LATENESS >= DELAY, "{address} was asked twice within {gap:?}");
+        assert!(gap + JITTER >= DELAY, "{address} was asked twice within {gap:?}");
     }
-    let askers: std::collections::BTreeSet<_> = requests.0.iter().map(|request| request.peer).collect();
+    let askers: BTreeSet<_> = requests.0.iter().map(|request| request.peer).collect();
     assert!(askers.len() >= 2, "only {askers:?} asked");
 }
 
 #[test]
 fn who_joins_gets_a_share_and_who_leaves_in_order_repeats_nothing() {
     let world = World::new(connected(60));
-    let wanted = by_one(&world);
+    let wanted = Collected::alone(&world, &[]);
     let cluster = Cluster::new(LEASE, SLICE);
-    let first = cluster.crawl(&world, &["--scope", "any", "--delay", "50ms"]);
-    until("it is planted", || cluster.is_planted());
+    let (first, _) = cluster.crawl_with(&world, &["--scope", "any", "--delay", "50ms"], &[]);
     until("the first has all shards", || cluster.number("SELECT count(*) FROM shard WHERE worker IS NOT NULL") == 256);
     let second = cluster.worker(2);
     let even = "SELECT count(*) FROM (SELECT worker FROM shard GROUP BY worker HAVING count(*) = 128) x";
@@ -153,9 +121,101 @@ fn who_joins_gets_a_share_and_who_leaves_in_order_repeats_nothing() {
     second.signal(Signal::TERM);
     second.finish().expect(0);
     assert_eq!(cluster.number("SELECT count(*) FROM worker WHERE alive"), 1, "it has left");
-    first.finish().expect(0);
+    cluster.finish(first, Vec::new(), "done");
+    cluster.collected().assert_is(&wanted);
+    assert_once(&world);
+}
+
+#[test]
+fn budgets_of_pages_bytes_and_time_hold_for_all_workers_together() {
+    let world = World::new(connected(30));
+    let wanted = Collected::alone(&world, &[]);
+    let cluster = Cluster::new(LEASE, SLICE);
+    let args = ["--scope", "any", "--delay", "20ms", "--max-pages", "70"];
+    let (first, others) = cluster.crawl_with(&world, &args, &[2, 3]);
+    cluster.finish(first, Vec::new(), "budget");
+    assert_eq!(cluster.visits(), 70, "exactly as many as were allowed");
+    assert_eq!(cluster.number("SELECT budget_left FROM run_row"), 0);
+    // The budgets were those of one run: the project's settings have none.
+    let go_on = |more: &[&str]| {
+        let args = [&["crawl", PROJECT, "--json", "--progress", "none"], more].concat();
+        cluster.start(&[args.into_iter().map(str::to_owned).collect(), cluster.part(1)].concat())
+    };
+    let transferred = "SELECT coalesce(sum(transferred), 0)::bigint FROM visit_row WHERE run = 2";
+    cluster.finish(go_on(&["--max-bytes", "100KB"]), Vec::new(), "budget");
+    let bytes = cluster.number(transferred);
+    assert!((100_000..400_000).contains(&bytes), "{bytes} bytes of 100 kB");
+    let finished = cluster.finish(go_on(&["--max-time", "2s", "--delay", "400ms"]), Vec::new(), "budget");
+    let seconds = finished.json()["seconds"].as_f64().unwrap();
+    assert!((2.0..12.0).contains(&seconds), "{seconds} of 2 seconds");
+    cluster.finish(go_on(&["--delay", "20ms"]), others, "done");
+    cluster.collected().assert_is(&wanted);
+    assert_once(&world);
+}
+
+#[test]
+fn a_shorter_path_found_later_brings_in_what_was_too_deep() {
+    let world = World::new(connected(25));
+    let args = ["--depth", "3", "--order", "dfs"];
+    let wanted = Collected::alone(&world, &args);
+    let outside = |of: &Collected| of.pages.iter().filter(|page| page.contains(" OUTSIDE ")).count();
+    assert!(outside(&wanted) > 0, "nothing is too deep");
+    let cluster = Cluster::new(LEASE, SLICE);
+    let (first, others) =
+        cluster.crawl_with(&world, &[&["--scope", "any", "--delay", "20ms"], &args[..]].concat(), &[2, 3]);
+    cluster.finish(first, others, "done");
+    cluster.collected().assert_is(&wanted);
+    let corrected = "SELECT count(*) FROM page_row p JOIN page_row o ON o.id = p.origin WHERE p.depth <= o.depth";
+    assert!(cluster.number(corrected) > 0, "no shorter path was found later");
+    assert_once(&world);
+}
+
+/// A log-in and a search; the password is in the environment of every worker.
+fn members(world: &World, cluster: &Cluster) -> String {
+    let steps = format!(
+        "[[steps]]\nname = 'log in'\nstart = ['{}']\ncollect = false\nexpect_selector = 'a.logout'\n\
+         form = {{ id = 'login', fields = {{ user = '{}', password = {{ env = 'MEMBER_PASSWORD' }} }} }}\n\
+         [[steps]]\nname = 'search'\ncollect = false\nform = {{ action = 'search', fields = {{ q = 'basalt' }} }}\n\
+         depth = 9\nrules = [{{ allow = '[?&]page=' }}]\n\
+         [[steps]]\nname = 'results'\nlinks = 'ol.results a'\ndepth = 1\nrules = [{{ allow = '/inside/item-' }}]\n",
+        world.url(0, "/members/login"),
+        MEMBER.0
+    );
+    let file = world.project(&cluster.home, &["frontier.delay = '100ms'", &steps]);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let without_seeds: Vec<&str> = text.lines().filter(|line| !line.starts_with("seeds = ")).collect();
+    std::fs::write(&file, without_seeds.join("\n")).unwrap();
+    file
+}
+
+#[test]
+fn a_project_with_a_log_in_is_worked_on_by_one_worker_at_a_time() {
+    const FETCHED: &str = "SELECT url FROM page WHERE kind NOT IN ('OUTSIDE', 'FRONTIER', 'DISALLOWED')";
+    let world = World::with(&[Feature::Members]);
+    let mut cluster = Cluster::new(LEASE, SLICE);
+    cluster.environment = vec![("MEMBER_PASSWORD", MEMBER.1.to_owned())];
+    let file = members(&world, &cluster);
+    let alone = Home::new();
+    let args = ["crawl", &file, "--project", PROJECT, "--progress", "none", "--no-index", "--delay", "0"];
+    alone.start(&args, &[("MEMBER_PASSWORD", MEMBER.1)]).finish().expect(0);
+    let wanted: BTreeSet<String> = alone.catalogue().column(FETCHED).into_iter().collect();
+    world.server.reset();
+    let args = ["crawl", &file, "--project", PROJECT, "--json", "--progress", "none"].map(str::to_owned).to_vec();
+    let first = cluster.start(&[args, cluster.part(1)].concat());
+    until("it is planted", || cluster.is_planted());
+    let second = cluster.worker(2);
+    let asked = |worker: u8| world.server.log().all().0.iter().filter(|r| r.peer == source(worker)).count();
+    until("it collects", || cluster.visits() > 0);
+    let busy = if asked(1) > 0 { 1 } else { 2 };
+    let idle = 3 - busy;
+    assert_eq!(asked(idle), 0, "two at once");
+    // The other takes over when the first leaves.
+    let (leaving, staying) = if busy == 1 { (first, second) } else { (second, first) };
+    leaving.signal(Signal::TERM);
+    drop(leaving.finish());
+    until("it is done", || cluster.number("SELECT count(*) FROM run_row WHERE finished_at IS NULL") == 0);
+    cluster.dismiss(vec![staying]);
     cluster.assert_done();
-    assert_equal(&cluster.collected(), &wanted);
-    let twice: Vec<_> = without_robots(&world.server.log().take()).into_iter().filter(|(_, n)| *n > 1).collect();
-    assert!(twice.is_empty(), "asked for more than once: {twice:?}");
+    assert_same("fetched", &cluster.column(FETCHED).into_iter().collect(), &wanted);
+    assert!(asked(idle) > 0, "the other has never worked");
 }

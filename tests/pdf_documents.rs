@@ -8,7 +8,7 @@ mod harness;
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use harness::orb::{Home, PROJECT, crawling};
+use harness::orb::{Home, PROJECT, crawling, peak_of_crawl};
 use harness::script::{Script, absent, page};
 use harness::until;
 use rustix::process::{Pid, Signal, kill_process};
@@ -17,7 +17,10 @@ use std::io::Write as _;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+/// How long a crawl of all hostile PDFs may take.
+const LONGEST: Duration = Duration::from_secs(400);
 
 /// A PDF of these objects, numbered from 1; the first is its catalogue.
 fn pdf(objects: &[Vec<u8>], trailer: &str) -> Vec<u8> {
@@ -405,24 +408,6 @@ fn hostile() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Crawls what is below a seed, and tells the most memory that the crawling process had.
-fn peak_of_crawl(home: &Home, seed: &str) -> u64 {
-    let project = home.beside("p.toml");
-    let settings = "frontier.delay = '0s'\ndocuments.workers = 2\n";
-    std::fs::write(&project, format!("seeds = ['{seed}']\n{settings}")).unwrap();
-    let mut running = home.start(&crawling(&[project.to_str().unwrap()]), &[]);
-    let (begin, mut peak) = (Instant::now(), 0);
-    loop {
-        if let Some(finished) = running.ended() {
-            finished.expect(0);
-            return peak;
-        }
-        peak = running.peak_memory().unwrap_or(0).max(peak);
-        assert!(begin.elapsed() < Duration::from_secs(400), "it goes on and on");
-        std::thread::park_timeout(Duration::from_millis(5));
-    }
-}
-
 #[test]
 fn no_pdf_harms_a_crawl_and_every_page_is_recorded() {
     let files = hostile();
@@ -452,10 +437,10 @@ fn no_pdf_harms_a_crawl_and_every_page_is_recorded() {
             None => page((0..sizes.len()).map(|number| format!("{number}.pdf"))),
         }
     });
-    let usual = peak_of_crawl(&Home::new(), &start(&harmless));
+    let peak = |home: &Home, script: &Script| peak_of_crawl(home, &start(script), "documents.workers = 2\n", LONGEST);
+    let usual = peak(&Home::new(), &harmless);
     let home = Home::new();
-    let peak = peak_of_crawl(&home, &start(&script));
-    let more = peak.saturating_sub(usual);
+    let more = peak(&home, &script).saturating_sub(usual);
     assert!(more < 20 << 20, "{more} bytes more than for harmless PDFs in the crawling process, {usual}");
     let catalogue = home.catalogue();
     let rows = catalogue.rows("SELECT url, kind, COALESCE(problem, '') FROM page WHERE url LIKE '%.pdf' ORDER BY url");

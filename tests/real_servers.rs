@@ -1,8 +1,8 @@
 //! Do servers that others wrote agree with us?
 //!
 //! Each is started privately, on a free port of loopback and over a directory of the test
-//! (`harness/daemons.rs`). The tree is edited a thousand times at random between runs, and every run
-//! must flag exactly what was edited, also when it was killed on the way (`harness/edits.rs`).
+//! (`harness/daemons.rs`). The tree is edited a thousand times at random between runs, and every
+//! run must flag exactly what was edited, also when it was killed on the way (`harness/edits.rs`).
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 mod harness;

@@ -125,6 +125,7 @@ fn looked_at() -> (Script, Home, Served) {
     later.store(true, Ordering::SeqCst);
     home.orb(&["track", PROJECT, "--progress", "none"]).expect(0);
     home.orb(&["graph", "build", PROJECT]).expect(0);
+    home.orb(&["project", "new", "weekly", "--template", "news", "--seed", "http://a.test/"]).expect(0);
     add_user(&home, "ann", &["--admin"]);
     let served = Served::start(&home, &["--no-schedule"]);
     (script, home, served)
@@ -153,6 +154,7 @@ const SCREENS: &[&str] = &[
     "/runs/2",
     "/runs/2/live",
     "/runs/1/log",
+    "/runs/1/log?level=warning",
     "/changes",
     "/search?q=rain",
     "/search?q=hostile",
@@ -185,7 +187,17 @@ fn every_screen_is_for_everybody_and_asks_nobody_else() {
     let (rain, url) = (page_number(&home, "rain"), format!("http://{}/rain", script.address));
     let filled = |path: &&str| path.replace("{rain}", &rain).replace("{url}", &url);
     let of_project = SCREENS.iter().map(|path| format!("/p/{PROJECT}{}", filled(path)));
-    let general = ["/", "/new", "/me", "/schedule", "/search?q=rain", "/machines", "/users", "/plan"];
+    let general = [
+        "/",
+        "/new",
+        "/new?url=http%3A%2F%2Fa.test%2F&template=news",
+        "/me",
+        "/schedule",
+        "/search?q=rain",
+        "/machines",
+        "/users",
+        "/plan",
+    ];
     let paths: Vec<String> = general.iter().map(|path| (*path).to_owned()).chain(of_project).collect();
     let views = json!([["light", 1280], ["dark", 1280], ["light", 320], ["dark", 320]]);
     let seen = walked(&home, &served, &paths, &views, true);

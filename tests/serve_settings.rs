@@ -9,6 +9,7 @@ use harness::script::{Script, absent, page, reply};
 use harness::served::{HttpReply, Served, add_user};
 use harness::until;
 use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
@@ -400,10 +401,11 @@ fn a_form_of_an_archived_page_becomes_a_step_but_no_secret_of_the_server() {
     let added = with(&[("start", "http://a.test/login")]);
     assert_eq!((added.status, added.header("location")), (303, Some("/p/p/steps?saved=1")), "{added:?}");
     let kept = web.settings().0["steps"].clone();
-    let fields = json!({"user": "bob", "password": "hush", "stay": true});
+    let fields = json!({"user": "bob", "password": {"secret": "door: password"}, "stay": true});
     assert_eq!(kept[0]["form"], json!({"id": "in", "fields": fields}), "{kept}");
     let page = web.page("/p/p/steps");
     assert!(page.contains("1. door") && page.contains("user = bob") && !page.contains("hush"), "{page}");
+    assert!(page.contains("<b>door: password</b> for http://a.test") && !web.file().contains("hush"), "{page}");
     let version = hidden(&page, "version").to_owned();
     let second = [("version", version.as_str()), ("name", "behind"), ("links", "a"), ("depth", "2"), ("collect", "1")];
     assert_eq!(web.send("/p/p/steps", &second).status, 303);
@@ -451,4 +453,60 @@ fn a_rule_for_comparing_is_tried_on_the_versions_that_are_there() {
     let version = hidden(&shown, "version").to_owned();
     let changed = web.send("/p/p/compare", &[("version", &version), ("row", "0"), ("match", "/")]);
     assert!(changed.status == 422 && changed.body.contains("track.compare holds what the operator"), "{changed:?}");
+}
+
+/// A site behind a log-in.
+fn door() -> Script {
+    Script::serve(|heard| match heard.target.as_str() {
+        "/login" => reply(
+            "200 OK",
+            "Content-Type: text/html\r\n",
+            "<form id=in method=post action=/door><input name=user><input type=password name=password></form>",
+        ),
+        "/door" => reply("200 OK", "Content-Type: text/html\r\n", "<p>Welcome</p><a href=/room>room</a>"),
+        "/room" => page(["/"]),
+        _ => absent(),
+    })
+}
+
+#[test]
+fn a_password_typed_in_the_browser_is_shown_to_nobody_and_sent_to_its_site_alone() {
+    let site = door();
+    let seed = format!("http://{}/login", site.address);
+    let home = Home::new();
+    home.orb(&["project", "new", "p", "--seed", &seed]).expect(0);
+    let web = Editing::of(home);
+    // Where a project starts on this machine is the operator's to say.
+    let form = "collect = false\nexpect = 'Welcome'\n[steps.form]\nid = 'in'\nfields = { user = 'ann' }\n";
+    let step = format!("[[steps]]\nname = 'in'\nstart = ['{seed}']\n{form}");
+    std::fs::write(web.home.project().join("project.toml"), format!("{}\n{step}", web.file())).unwrap();
+    // Typed into the file itself, it does not stay there.
+    let version = hidden(&web.page("/p/p/settings"), "version").to_owned();
+    let text = web.file().replace("user = 'ann' }", "user = 'ann', password = 'hush hush' }");
+    let saved = web.send("/p/p/settings", &[("version", &version), ("text", &text)]);
+    assert_eq!(saved.status, 303, "{saved:?}");
+    assert!(web.file().contains("secret = \"in: password\"") && !web.file().contains("hush"), "{}", web.file());
+    let kept = web.home.project().join("secrets.toml");
+    assert_eq!(std::fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o600);
+    web.home.orb(&["crawl", "p", "--delay", "0"]).expect(0);
+    let sent = site.heard().into_iter().find(|heard| heard.target == "/door").unwrap();
+    assert_eq!(String::from_utf8_lossy(&sent.body), "user=ann&password=hush+hush");
+    for path in ["/p/p/steps", "/p/p/settings", "/api/v1/projects/p/settings", "/p/p/runs/1/log"] {
+        let reply = web.get(path, "*/*");
+        assert!(reply.status == 200 && !reply.body.contains("hush"), "{path}: {reply:?}");
+    }
+    // Nobody has it sent elsewhere.
+    let asked = site.heard().len();
+    let other = [("name", "in: password"), ("site", "http://other.test/x"), ("value", "hush hush")];
+    assert_eq!(web.send("/p/p/secrets", &other).header("location"), Some("/p/p/steps?saved=1#secrets"));
+    let told = web.home.orb(&["track", "p", "--delay", "0"]);
+    let told = told.complaint(1);
+    assert!(told.contains("the secret 'in: password' is for http://other.test, and the form leads to"), "{told}");
+    let later = site.heard().split_off(asked);
+    assert!(later.iter().all(|heard| heard.target != "/door"), "{later:?}");
+    assert_eq!(web.send("/p/p/secrets", &[("name", "x"), ("site", "nowhere:"), ("value", "y")]).status, 400);
+    assert_eq!(web.send("/p/p/secrets/remove", &[("name", "in: password")]).status, 303);
+    assert_eq!(web.send("/p/p/secrets/remove", &[("name", "in: password")]).status, 404);
+    let told = web.home.orb(&["track", "p", "--delay", "0"]);
+    assert!(told.complaint(1).contains("there is no secret 'in: password'"), "{told}");
 }

@@ -1,8 +1,10 @@
 //! How do several workers run on one machine, each with an address of its own?
 
-use super::orb::{Home, PROJECT, Running};
+use super::orb::{Finished, Home, PROJECT, Running};
 use super::postgres::{PASSWORD, Postgres};
-use super::web::World;
+use super::until;
+use super::web::{World, assert_same};
+use orb_testweb::{Feature, Spec};
 use rustix::process::Signal;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
@@ -22,6 +24,10 @@ pub(crate) struct Cluster {
     pub(crate) lease: Duration,
     /// For how long an address is leased.
     pub(crate) slice: Duration,
+    /// The archive, if it is not a directory here.
+    pub(crate) archive: Option<String>,
+    /// What every command finds in its environment.
+    pub(crate) environment: Vec<(&'static str, String)>,
 }
 
 /// What a collection has.
@@ -29,6 +35,17 @@ pub(crate) struct Cluster {
 pub(crate) struct Collected {
     pub(crate) pages: BTreeSet<String>,
     pub(crate) links: BTreeSet<String>,
+}
+
+/// Twelve hosts that link to each other a lot.
+pub(crate) fn connected(pages_per_host: u32) -> Spec {
+    let spec = Spec { hosts: 12, pages_per_host, cross_host_links: 0.5, ..Spec::default() };
+    [Feature::Errors, Feature::Media].into_iter().fold(spec, Spec::with)
+}
+
+/// How often something is repeated: as a variable says, else so often.
+pub(crate) fn repeated(variable: &str, times: u32) -> u32 {
+    std::env::var(variable).ok().and_then(|n| n.parse().ok()).unwrap_or(times)
 }
 
 /// The source address of a worker.
@@ -39,23 +56,71 @@ pub(crate) fn source(worker: u8) -> IpAddr {
 impl Cluster {
     /// An empty one.
     pub(crate) fn new(lease: Duration, slice: Duration) -> Self {
-        let cluster = Self { postgres: Postgres::start(), home: Home::new(), lease, slice };
+        let (postgres, home) = (Postgres::start(), Home::new());
+        let cluster = Self { postgres, home, lease, slice, archive: None, environment: Vec::new() };
         std::fs::create_dir_all(cluster.home.beside("archive")).unwrap();
         cluster
     }
 
+    /// The address of the archive.
+    pub(crate) fn archive(&self) -> String {
+        self.archive.clone().unwrap_or_else(|| format!("file://{}", self.home.beside("archive").display()))
+    }
+
+    /// Starts a command that asks about the store, in any home.
+    pub(crate) fn asking(&self, home: &Home, args: &[&str], environment: &[(&str, &str)]) -> Running {
+        let (store, archive) = (self.postgres.open_url(), self.archive());
+        let args = [args, &["--store", &store, "--archive", &archive]].concat();
+        home.start(&args, &[environment, &[("PGPASSWORD", PASSWORD)]].concat())
+    }
+
+    /// The result of a command that asks about the store, in any home.
+    pub(crate) fn ask(&self, home: &Home, args: &[&str]) -> Finished {
+        self.asking(home, args, &[]).finish()
+    }
+
     /// The arguments of a worker with this number.
-    fn part(&self, worker: u8) -> Vec<String> {
-        let archive = format!("file://{}", self.home.beside("archive").display());
+    pub(crate) fn part(&self, worker: u8) -> Vec<String> {
+        self.part_at(worker, &self.postgres.open_url())
+    }
+
+    /// The same where the store is reached at another URL.
+    pub(crate) fn part_at(&self, worker: u8, store: &str) -> Vec<String> {
+        let archive = self.archive();
         let (lease, slice) = (format!("{}ms", self.lease.as_millis()), format!("{}ms", self.slice.as_millis()));
         let (name, source) = (format!("w{worker}"), source(worker).to_string());
-        let store = self.postgres.open_url();
-        let args = ["--store", &store, "--archive", &archive, "--worker-name", &name, "--source", &source];
+        let args = ["--store", store, "--archive", &archive, "--worker-name", &name, "--source", &source];
         args.into_iter().chain(["--lease", &lease, "--slice", &slice]).map(str::to_owned).collect()
     }
 
-    fn start(&self, args: &[String]) -> Running {
-        self.home.start(args, &[("PGPASSWORD", PASSWORD)])
+    /// Starts a command that reaches the store.
+    pub(crate) fn start(&self, args: &[String]) -> Running {
+        self.start_with(args, &[])
+    }
+
+    /// The same with more in its environment.
+    pub(crate) fn start_with(&self, args: &[String], more: &[(&str, &str)]) -> Running {
+        let mut environment = vec![("PGPASSWORD", PASSWORD)];
+        environment.extend(self.environment.iter().map(|(name, value)| (*name, value.as_str())));
+        environment.extend(more);
+        self.home.start(args, &environment)
+    }
+
+    /// Plants a crawl as the first worker, and lets others join once it is there.
+    pub(crate) fn crawl_with(&self, world: &World, more: &[&str], others: &[u8]) -> (Running, Vec<Running>) {
+        let first = self.crawl(world, more);
+        until("it is planted", || self.is_planted());
+        (first, others.iter().map(|number| self.worker(*number)).collect())
+    }
+
+    /// Waits for the end of a run, whose state is this, and dismisses the others.
+    #[track_caller]
+    pub(crate) fn finish(&self, first: Running, others: Vec<Running>, state: &str) -> Finished {
+        let finished = first.finish();
+        finished.expect(0);
+        self.dismiss(others);
+        self.assert_ended(state);
+        finished
     }
 
     /// Plants a crawl of this web and works on it as the first worker.
@@ -70,6 +135,12 @@ impl Cluster {
     /// Starts another worker.
     pub(crate) fn worker(&self, number: u8) -> Running {
         self.start(&[vec!["worker".to_owned(), "--project".to_owned(), PROJECT.to_owned()], self.part(number)].concat())
+    }
+
+    /// The same over another line to the store.
+    pub(crate) fn worker_at(&self, number: u8, store: &str) -> Running {
+        let args = vec!["worker".to_owned(), "--project".to_owned(), PROJECT.to_owned()];
+        self.start(&[args, self.part_at(number, store)].concat())
     }
 
     /// The single number that a query on the project's tables returns.
@@ -97,6 +168,14 @@ impl Cluster {
         if self.is_planted() { self.number("SELECT count(*) FROM visit_row") } else { 0 }
     }
 
+    /// Waits until so many more visits are recorded, or the run has ended.
+    pub(crate) fn wait_for_visits(&self, more: i64) {
+        let before = self.visits();
+        until("more is recorded", || {
+            self.visits() >= before + more || self.number("SELECT count(*) FROM run_row WHERE finished_at IS NULL") == 0
+        });
+    }
+
     /// Everything that was collected; panics if a page or a link is there twice.
     #[track_caller]
     pub(crate) fn collected(&self) -> Collected {
@@ -106,7 +185,13 @@ impl Cluster {
     /// Asserts that the run is done and that no letter is left.
     #[track_caller]
     pub(crate) fn assert_done(&self) {
-        assert_eq!(self.column("SELECT state FROM run_row"), ["done"]);
+        self.assert_ended("done");
+    }
+
+    /// Asserts that the last run has ended like this and that no letter is left.
+    #[track_caller]
+    pub(crate) fn assert_ended(&self, state: &str) {
+        assert_eq!(self.column("SELECT state FROM run_row ORDER BY id DESC LIMIT 1"), [state]);
         assert_eq!(self.number("SELECT count(*) FROM letter"), 0, "letters left");
         assert_eq!(
             self.number("SELECT count(*) FROM (SELECT page FROM visit_row GROUP BY page, run HAVING count(*) > 1) x"),
@@ -122,6 +207,21 @@ impl Cluster {
 }
 
 impl Collected {
+    /// What one machine collects of a web, whose log is empty afterwards.
+    pub(crate) fn alone(world: &World, more: &[&str]) -> Self {
+        let home = Home::new();
+        home.crawl(&world.args(&[&["--scope", "any", "--delay", "0", "--no-index"], more].concat()));
+        world.server.reset();
+        Self::by_one(&home)
+    }
+
+    /// Asserts that it is the same as another, and names the differences.
+    #[track_caller]
+    pub(crate) fn assert_is(&self, wanted: &Self) {
+        assert_same("pages", &self.pages, &wanted.pages);
+        assert_same("links", &self.links, &wanted.links);
+    }
+
     /// What one machine has collected.
     pub(crate) fn by_one(home: &Home) -> Self {
         let catalogue = home.catalogue();

@@ -209,8 +209,8 @@ impl SmallNews {
     }
 }
 
-/// sshd with SFTP alone, over the whole file system, for the user of the test and one key. `host_key`
-/// is that of the server.
+/// sshd with SFTP alone, over the whole file system, for the user of the test and one key.
+/// `host_key` is that of the server.
 pub(crate) fn sshd(beside: &Path, host_key: &Path, port: Option<u16>) -> Daemon {
     fs::create_dir_all(beside).unwrap();
     if geteuid().is_root() {

@@ -6,15 +6,20 @@
 #![allow(dead_code, reason = "each test file needs its own part of this")]
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
+#[allow(unreachable_pub, reason = "a file of the store's tests")]
+#[path = "../../crates/store/tests/cluster/bucket.rs"]
+pub(crate) mod bucket;
 pub(crate) mod catalogue;
 pub(crate) mod cluster;
 pub(crate) mod daemons;
+pub(crate) mod disk;
 pub(crate) mod edits;
 pub(crate) mod held;
 pub(crate) mod history;
 pub(crate) mod judge;
 pub(crate) mod orb;
 pub(crate) mod postgres;
+pub(crate) mod proxy;
 pub(crate) mod recorded;
 pub(crate) mod scene;
 pub(crate) mod script;

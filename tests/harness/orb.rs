@@ -8,6 +8,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The project's name in every test.
@@ -112,6 +113,15 @@ pub(crate) fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
+/// Crawls a seed with these settings, and tells the most memory that the crawling process had.
+pub(crate) fn peak_of_crawl(home: &Home, seed: &str, settings: &str, longest: Duration) -> u64 {
+    let project = home.beside("p.toml");
+    std::fs::write(&project, format!("seeds = ['{seed}']\nfrontier.delay = '0s'\n{settings}")).unwrap();
+    let (finished, peak) = home.start(&crawling(&[project.to_str().unwrap()]), &[]).watch(longest);
+    finished.expect(0);
+    peak
+}
+
 /// A running process.
 pub(crate) struct Running {
     pid: Pid,
@@ -148,6 +158,19 @@ impl Running {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid.as_raw_nonzero())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
         line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok().map(|kilobytes| kilobytes << 10)
+    }
+
+    /// Waits for it to exit, at most this long, and tells the most memory it had.
+    pub(crate) fn watch(mut self, longest: Duration) -> (Finished, u64) {
+        let (begin, mut peak) = (Instant::now(), 0);
+        loop {
+            if let Some(finished) = self.ended() {
+                return (finished, peak);
+            }
+            peak = self.peak_memory().unwrap_or(0).max(peak);
+            assert!(begin.elapsed() < longest, "{} runs for longer than {longest:?}", self.what);
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
     }
 
     /// Waits for it to exit.

@@ -18,7 +18,7 @@ const NOBODY: u32 = 65_534;
 /// A server in its own directory, reached by a socket in it, until it is dropped.
 pub(crate) struct Postgres {
     dir: TempDir,
-    server: Child,
+    server: Option<Child>,
 }
 
 impl Postgres {
@@ -35,13 +35,33 @@ impl Postgres {
         make.arg("-D").arg(dir.path().join("cluster")).arg(format!("--pwfile={}", password.display()));
         make.args(["-U", "orb", "-A", "scram-sha-256", "-N", "--locale=C", "--encoding=UTF8"]);
         Running::start(make).finish().expect(0);
-        let mut serve = program(dir.path(), "postgres");
-        serve.arg("-D").arg(dir.path().join("cluster")).arg("-k").arg(dir.path());
+        let mut postgres = Self { dir, server: None };
+        postgres.serve();
+        postgres
+    }
+
+    /// Starts the server, which was stopped.
+    pub(crate) fn serve(&mut self) {
+        let dir = self.dir.path();
+        let mut serve = program(dir, "postgres");
+        serve.arg("-D").arg(dir.join("cluster")).arg("-k").arg(dir);
         serve.args(["-c", "listen_addresses=", "-c", "fsync=off", "-c", "shared_buffers=16MB"]);
         let server = serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let postgres = Self { dir, server };
-        super::until("the server answers", || Client::connect(&postgres.url(), NoTls).is_ok());
-        postgres
+        self.server = Some(server);
+        super::until("the server answers", || Client::connect(&self.url(), NoTls).is_ok());
+    }
+
+    /// Stops the server as `pg_ctl stop -m immediate` does.
+    pub(crate) fn stop(&mut self) {
+        if let Some(mut server) = self.server.take() {
+            let _ = kill_process(Pid::from_child(&server), Signal::QUIT);
+            let _ = server.wait();
+        }
+    }
+
+    /// The socket it listens at.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.dir.path().join(".s.PGSQL.5432")
     }
 
     /// Its URL, including the password.
@@ -79,8 +99,7 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        let _ = kill_process(Pid::from_child(&self.server), Signal::QUIT);
-        let _ = self.server.wait();
+        self.stop();
     }
 }
 

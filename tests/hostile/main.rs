@@ -19,7 +19,7 @@ use harness::orb::{Finished, Home, PROJECT, crawling};
 use harness::web::World;
 use orb_testweb::{Expectation, Feature, Spec};
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Maximum memory and time of a crawl of any of these webs, on a busy machine.
 const MOST_MEMORY: u64 = 300 << 20;
@@ -63,18 +63,10 @@ fn project(world: &World, home: &Home, settings: &[&str]) -> String {
 
 /// Runs a crawl to completion, watching its time and memory.
 fn watched(home: &Home, args: &[&str]) -> Finished {
-    let mut running = home.start(&crawling(args), &[]);
-    let (begin, mut peak) = (Instant::now(), 0);
-    loop {
-        if let Some(finished) = running.ended() {
-            assert!(peak < MOST_MEMORY, "{peak} bytes of memory: {finished}");
-            finished.expect(0);
-            return finished;
-        }
-        peak = running.peak_memory().unwrap_or(0).max(peak);
-        assert!(begin.elapsed() < LONGEST, "it goes on and on");
-        std::thread::park_timeout(Duration::from_millis(5));
-    }
+    let (finished, peak) = home.start(&crawling(args), &[]).watch(LONGEST);
+    assert!(peak < MOST_MEMORY, "{peak} bytes of memory: {finished}");
+    finished.expect(0);
+    finished
 }
 
 /// Crawls a web with these features and asserts that the run is complete.

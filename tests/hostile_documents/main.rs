@@ -12,7 +12,7 @@ mod harness;
 mod binary;
 mod zipped;
 
-use harness::orb::{Home, PROJECT, crawling};
+use harness::orb::{Home, PROJECT, peak_of_crawl};
 use harness::script::{Script, absent, page};
 use std::time::{Duration, Instant};
 
@@ -46,22 +46,9 @@ fn serve(files: Vec<HostileFile>) -> Script {
 }
 
 /// Crawls what a script serves, and tells the most memory that the crawling process had.
-fn peak_of_crawl(home: &Home, script: &Script) -> u64 {
-    let project = home.beside("p.toml");
-    let settings = "frontier.delay = '0s'\ndocuments.workers = 1\nfetch.max_size = '30MB'\n";
+fn peak_memory(home: &Home, script: &Script) -> u64 {
     let seed = format!("http://127.0.0.1:{}/", script.port());
-    std::fs::write(&project, format!("seeds = ['{seed}']\n{settings}")).unwrap();
-    let mut running = home.start(&crawling(&[project.to_str().unwrap()]), &[]);
-    let (begin, mut peak) = (Instant::now(), 0);
-    loop {
-        if let Some(finished) = running.ended() {
-            finished.expect(0);
-            return peak;
-        }
-        peak = running.peak_memory().unwrap_or(0).max(peak);
-        assert!(begin.elapsed() < harness::PATIENCE, "it goes on and on");
-        std::thread::park_timeout(Duration::from_millis(5));
-    }
+    peak_of_crawl(home, &seed, "documents.workers = 1\nfetch.max_size = '30MB'\n", harness::PATIENCE)
 }
 
 /// Files of the same sizes and types that say nothing.
@@ -77,10 +64,10 @@ fn harmless(files: &[HostileFile]) -> Vec<HostileFile> {
 #[test]
 fn no_document_harms_a_crawl_and_every_page_is_recorded() {
     let files = hostile();
-    let usual = peak_of_crawl(&Home::new(), &serve(harmless(&files)));
+    let usual = peak_memory(&Home::new(), &serve(harmless(&files)));
     let home = Home::new();
     let script = serve(files.clone());
-    let peak = peak_of_crawl(&home, &script);
+    let peak = peak_memory(&home, &script);
     let more = peak.saturating_sub(usual);
     assert!(more < MORE, "{more} bytes more than for harmless files in the crawling process, {usual}");
     let rows = home.catalogue().rows("SELECT url, kind, COALESCE(problem, '') FROM page ORDER BY id");

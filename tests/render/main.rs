@@ -1,7 +1,7 @@
 //! What does a crawl make of pages that need a browser?
 //!
-//! The real Chromium of this machine, against applications whose pages are known beforehand, against
-//! pages that try to get out, and against pages that never end.
+//! The real Chromium of this machine, against applications whose pages are known beforehand,
+//! against pages that try to get out, and against pages that never end.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 
 #[path = "../harness/mod.rs"]

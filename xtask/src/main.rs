@@ -2,9 +2,9 @@
 //!
 //! `setup` installs what tests need, `test` runs everything a change must pass, `tidy` formats and
 //! measures the sources, `fuzz` feeds the parsers nonsense, `nightly` crashes the crawler, `bench`
-//! measures the crawler, `quality` its answers, `profile` shows where its time goes, `simulate` what a hundred
-//! machines would do. Each is one
-//! file; each step is printed with its duration.
+//! measures the crawler, `quality` its answers, `profile` shows where its time goes, `simulate`
+//! plays what a hundred machines would do and what can fail between a few. Each is one file; each
+//! step is printed with its duration.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for people at a terminal")]
 
 mod bench;
@@ -41,7 +41,11 @@ const TASKS: &[Task] = &[
         "how good main content, Markdown, documents and search are (--only PART,… --corpus PATH --worst N --learn --shipped)",
         quality::run,
     ),
-    ("simulate", "shards and slices at a thousand million pages (scale --hosts N --seed N)", simulate::run),
+    (
+        "simulate",
+        "a thousand million pages (scale --hosts N --seed N), or all that can fail (protocol --seeds N --seed N)",
+        simulate::run,
+    ),
     ("profile", "where each microsecond of a page goes (--web WEB --pages N)", profile::profile),
 ];
 

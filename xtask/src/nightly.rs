@@ -1,9 +1,10 @@
 //! What takes too long for every change, and must hold all the same?
 //!
 //! The crash tests, repeated many times: processes killed at random moments under load, every file
-//! torn in every way, a crash at every step. `--kills N` and `--rounds N` set the repetitions; a
-//! failure names the home, the point or the file.
+//! torn in every way, a crash at every step; and the protocol of many machines, simulated. `--kills
+//! N` and `--rounds N` set the repetitions; a failure names the home, the point or the file.
 
+use crate::simulate::{NIGHT, protocol};
 use crate::steps::{cargo_with, step};
 use anyhow::{Context, Result, bail};
 
@@ -20,14 +21,27 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
         let value = args.next().with_context(|| format!("{arg} needs a number"))?;
         *place = value.parse::<u32>().with_context(|| format!("{arg} needs a number, not {value}"))?;
     }
-    let test = |name: &str, only: &str| {
-        let environment = [("ORB_KILLS", kills.to_string()), ("ORB_ROUNDS", rounds.to_string())];
+    let test_with = |kills: u32, name: &str, only: &str| {
+        let environment = [
+            ("ORB_KILLS", kills.to_string()),
+            ("ORB_ROUNDS", rounds.to_string()),
+            ("ORB_RESTARTS", "10".to_owned()),
+            ("ORB_LOST", "100".to_owned()),
+            ("ORB_SILENCES", "10".to_owned()),
+        ];
         cargo_with(&["test", "--workspace", "--test", name, "--", "--nocapture", only], &environment)
     };
+    let test = |name: &str, only: &str| test_with(kills, name, only);
+    let fewer = kills.min(50);
     step("build", || cargo_with(&["test", "--workspace", "--no-run"], &[]))?;
     step(&format!("{kills} processes killed at random moments"), || test("resume", "killed_at_any_moment"))?;
     step(&format!("every file torn, {rounds} times"), || test("torn", ""))?;
     step("every step broken off, every step on a failing disk", || test("faults", ""))?;
     step("disks that are full, for real", || test("full_disk", ""))?;
-    step("politeness across restarts", || test("patience", ""))
+    step("politeness across restarts", || test("patience", ""))?;
+    step(&format!("{fewer} workers killed"), || test_with(fewer, "many_machines", ""))?;
+    step("stores that crash, lines that break, workers killed between object and commit", || {
+        test_with(fewer, "many_machines_broken", "")
+    })?;
+    step(&format!("{NIGHT} histories of many machines"), || protocol(NIGHT, 0))
 }

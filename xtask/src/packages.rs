@@ -66,7 +66,8 @@ pub(crate) const FOR_TESTS: &[Package] = &[
 ];
 
 /// What the tests need and cannot be installed beside the others: Debian allows one FTP server at a
-/// time, and a news server brings a mail server along. It is unpacked into `target/unpacked`, each with a file by which its presence is known.
+/// time, and a news server brings a mail server along. It is unpacked into `target/unpacked`, each
+/// with a file by which its presence is known.
 const UNPACKED: &[(&str, &str)] = &[
     ("proftpd-core", "usr/sbin/proftpd"),
     ("proftpd-mod-crypto", "usr/lib/proftpd/mod_tls.so"),

@@ -1,8 +1,8 @@
 //! How are the applications served to a bench, many pages of them at once?
 //!
-//! One port at all loopback addresses: the applications in their order from 127.0.0.1 on, and behind
-//! them a mixed site, most of whose pages are static articles. A thread for each connection; whatever
-//! is asked for is counted.
+//! One port at all loopback addresses: the applications in their order from 127.0.0.1 on, and
+//! behind them a mixed site, most of whose pages are static articles. A thread for each connection;
+//! whatever is asked for is counted.
 
 use crate::WebApp;
 use crate::prose::{SINGLE, stock};

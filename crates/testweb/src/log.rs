@@ -1,8 +1,9 @@
 //! Who requested what, when, and over which connection?
 //!
-//! This log is the judge of a crawler's manners. Times are taken when a request has been read
-//! completely, so a gap may look shorter than the client made it by as much as the server was late
-//! for the first of the two.
+//! This log is the judge of a crawler's manners. Times are those at which the kernel received the
+//! last bytes of a request, so that a server that reads late on a busy machine does not make gaps
+//! look shorter than they were. Under TLS, and where the kernel does not say, times are those of
+//! reading.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 /// One request.
 #[derive(Clone, Debug)]
 pub struct LoggedRequest {
-    /// When it had been read.
+    /// When it arrived.
     pub at: Instant,
     /// The number of its connection, from 1.
     pub connection: u64,

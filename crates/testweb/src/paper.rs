@@ -1,7 +1,7 @@
 //! What does a document of this web look like?
 //!
 //! A PDF of one page with the text and the links of a plain page: what a crawl of a real web meets
-//! every now and then among its pages. It is built anew for every request, as plain pages are.
+//! every now and then among its pages. It is built again for every request, as plain pages are.
 
 use std::io::Write as _;
 

@@ -38,6 +38,11 @@ impl Figures {
         self.over(if self.stalled { self.seen.span } else { self.wall })
     }
 
+    /// Pages per second from the first request to the last.
+    pub(super) fn fetching(&self) -> f64 {
+        self.over(self.seen.span)
+    }
+
     /// CPU time per page in microseconds.
     pub(super) fn cpu_per_page(&self) -> f64 {
         self.cpu.as_secs_f64() * 1e6 / self.seen.pages.max(1) as f64
@@ -47,7 +52,7 @@ impl Figures {
     pub(super) fn row(&self, all: usize) -> String {
         let share = self.seen.pages as f64 * 100.0 / all as f64;
         let end = if self.stalled { "stalled".to_owned() } else { format!("{:.0}", self.rate()) };
-        let (fetching, cpu, rss) = (self.over(self.seen.span), self.cpu_per_page(), self.peak_rss as f64 / 1e6);
+        let (fetching, cpu, rss) = (self.fetching(), self.cpu_per_page(), self.peak_rss as f64 / 1e6);
         let RequestsSeen { pages, requests, handshakes: [full, resumed], .. } = self.seen;
         format!(
             "{end} | {fetching:.0} | {cpu:.0} | {rss:.0} | {pages} ({share:.1} %) | {requests} | {full} + {resumed}"

@@ -1,8 +1,8 @@
 //! How much of real documents is read, and how quickly?
 //!
 //! The program of the crate that reads them does the measuring, against whatever other people's
-//! programs are installed: pdftotext and pdfinfo (poppler-utils), qpdf, and Tika as the second judge
-//! of the text.
+//! programs are installed: pdftotext and pdfinfo (poppler-utils), qpdf, and Tika as the second
+//! judge of the text.
 
 use super::tika;
 use crate::steps::cargo;

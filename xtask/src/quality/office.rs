@@ -2,9 +2,9 @@
 //!
 //! Tika reads all files of the corpus in one go, our readers in another; what Tika finds is counted
 //! word by word and link by link. Files that Tika cannot read, and those in which it finds no word,
-//! are left out. What Tika writes of its own (names of embedded files, numbers of notes, the codes of
-//! margins, the class names of objects) counts against us all the same. `whole` counts the words of
-//! embedded documents, too, those in archives included, which we do not open.
+//! are left out. What Tika writes of its own (names of embedded files, numbers of notes, the codes
+//! of margins, the class names of objects) counts against us all the same. `whole` counts the words
+//! of embedded documents, too, those in archives included, which we do not open.
 
 use super::tika;
 use crate::steps::cargo_output;

@@ -6,7 +6,7 @@
 
 use super::compose::Workshop;
 use super::request::{self, ParsedRequest, WireRequest};
-use super::{ServerState, control, flow, secure};
+use super::{ServerState, arrival, control, flow, secure};
 use crate::log;
 use crate::naming::HostNaming;
 use crate::reply::{Ask, Flow, Wire};
@@ -40,6 +40,8 @@ pub(super) struct Connection {
     /// The host of the last request.
     pub(super) host: String,
     input: Vec<u8>,
+    /// When the last of the input arrived.
+    arrived: Instant,
 }
 
 /// What to do after a response was generated.
@@ -62,7 +64,8 @@ impl Connection {
         let socket = Arc::new(socket);
         let id = shared.gauge.opened(&socket, local.ip().to_canonical());
         let (peer, host, input) = (peer.ip().to_canonical(), String::new(), Vec::with_capacity(1_024));
-        Some(Self { socket, shared: Arc::clone(shared), id, peer, local, secure: false, host, input })
+        let arrived = Instant::now();
+        Some(Self { socket, shared: Arc::clone(shared), id, peer, local, secure: false, host, input, arrived })
     }
 
     /// Serves until one side closes. Socket errors are the client's concern. With TLS enabled, a
@@ -97,13 +100,24 @@ impl Connection {
         loop {
             self.socket.readable().await?;
             self.input.reserve(1_024);
-            match self.socket.try_read_buf(&mut self.input) {
-                Ok(0) => return Ok(false),
-                Ok(_) => return Ok(true),
+            match self.read() {
+                Ok((0, _)) => return Ok(false),
+                Ok((_, at)) => {
+                    self.arrived = at;
+                    return Ok(true);
+                }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 Err(error) => return Err(error),
             }
         }
+    }
+
+    /// Reads what is there; where nobody keeps the log, its times are not needed.
+    fn read(&mut self) -> Result<(usize, Instant), Error> {
+        if self.shared.log.is_kept() {
+            return arrival::try_read(&self.socket, &mut self.input);
+        }
+        self.socket.try_read_buf(&mut self.input).map(|read| (read, self.arrived))
     }
 
     /// Answers all complete requests in `input`; returns how much of it they took, or `None` to
@@ -121,7 +135,7 @@ impl Connection {
                 }
             };
             used += request.length;
-            let at = Instant::now();
+            let at = self.arrived;
             let number = HostNaming::read(request.host).map_or(0, |(_, host)| host);
             if let Some(held) = self.shared.web.latency(number, request.target) {
                 tokio::time::sleep(held).await;

@@ -5,6 +5,7 @@
 //! bottleneck of what it measures, so the common case is one read, one page written into the
 //! thread's buffers, one write. It serves loopback only, whatever it is bound to.
 
+mod arrival;
 mod compose;
 mod connection;
 mod control;
@@ -63,6 +64,9 @@ impl Server {
         // A thousand hosts may be contacted at the same moment, and a client whose SYN is dropped
         // retries only after a second.
         rustix::net::listen(&listener, BACKLOG).map_err(|errno| listen(errno.into()))?;
+        if web.spec().log {
+            arrival::stamp(&listener);
+        }
         let mut addr = listener.local_addr().map_err(listen)?;
         if addr.ip().is_unspecified() {
             addr.set_ip(Ipv4Addr::LOCALHOST.into());

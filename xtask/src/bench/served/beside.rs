@@ -1,8 +1,8 @@
 //! What do a server and a crawl at full speed cost each other?
 //!
-//! The same web is crawled alone and while the server is asked twenty times a second, in turn, three
-//! rounds of each: the ratio of the times is what the crawl loses, and the times to the first byte
-//! are what its neighbours wait.
+//! The same web is crawled alone and while the server is asked twenty times a second, in turn,
+//! three rounds of each: the ratio of the times is what the crawl loses, and the times to the first
+//! byte are what its neighbours wait.
 
 use super::client::{BenchServer, KeptLine};
 use super::{API, SCREENS, ServedFigure, filled, ok};

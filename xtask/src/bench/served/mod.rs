@@ -222,12 +222,12 @@ fn rush(server: &BenchServer, cookie: &str) -> Result<Vec<ServedFigure>> {
 /// Viewers of a run that goes on: what they cost.
 fn viewers(wish: &BenchOptions, dir: &Path, (server, cookie): (&BenchServer, &str)) -> Result<Vec<ServedFigure>> {
     let web = BenchWeb::start((1, 2_000), 2_000)?;
-    let mut crawl = home::slow_crawl(wish, dir, &web)?;
+    let mut run = home::slow_run(wish, dir, &web)?;
     let watched = watch((server, cookie));
     let delays = delays((server, cookie));
     // It is only there to be watched.
-    let _ = crawl.kill();
-    crawl.wait()?;
+    let _ = run.kill();
+    run.wait()?;
     let (share, memory, events) = watched?;
     let [usual, longest] = delays?;
     Ok(vec![

@@ -1,0 +1,258 @@
+//! Do several workers collect what one machine would when the stores fail them?
+//!
+//! Real processes, as in `many_machines.rs`: PostgreSQL is stopped as by a crash, lines go dark and
+//! lose answers, the archive refuses, and what is set up wrongly is said in a line. How often
+//! things are repeated is a variable of the environment, for nights (`cargo xtask nightly`).
+#![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
+mod harness;
+
+use harness::bucket::Bucket;
+use harness::cluster::{Cluster, Collected, connected, repeated, source};
+use harness::disk::Disk;
+use harness::judge::warcio_check;
+use harness::orb::{Home, PROJECT, files};
+use harness::postgres::PASSWORD;
+use harness::proxy::BrokenLine;
+use harness::until;
+use harness::web::World;
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+const LEASE: Duration = Duration::from_secs(3);
+const SLICE: Duration = Duration::from_secs(5);
+
+/// Slow enough that things can happen on the way.
+const SLOW: [&str; 4] = ["--scope", "any", "--delay", "150ms"];
+
+/// A web, what one machine collects of it, and a cluster.
+fn scene(pages_per_host: u32) -> (World, Collected, Cluster) {
+    let world = World::new(connected(pages_per_host));
+    let wanted = Collected::alone(&world, &[]);
+    (world, wanted, Cluster::new(LEASE, SLICE))
+}
+
+fn wait_for(span: Duration) {
+    let began = Instant::now();
+    until("that long has passed", || began.elapsed() >= span);
+}
+
+/// `ORB_RESTARTS` says how often the server is restarted.
+#[test]
+fn a_store_that_crashes_and_stays_away_finds_the_same_workers_again() {
+    let restarts = repeated("ORB_RESTARTS", 2);
+    let (world, wanted, mut cluster) = scene(40.max(10 * restarts));
+    let (first, others) = cluster.crawl_with(&world, &SLOW, &[2, 3]);
+    for _ in 0..restarts {
+        cluster.wait_for_visits(10);
+        cluster.postgres.stop();
+        cluster.postgres.serve();
+    }
+    cluster.wait_for_visits(10);
+    cluster.postgres.stop();
+    // Every lease runs out meanwhile, and nobody may be buried for it.
+    wait_for(LEASE + LEASE / 2);
+    cluster.postgres.serve();
+    cluster.finish(first, others, "done");
+    cluster.collected().assert_is(&wanted);
+    assert_eq!(cluster.number("SELECT count(*) FROM worker"), 3, "the same workers go on");
+}
+
+/// `ORB_LOST` says how many answers are lost, `ORB_SILENCES` how many are waited for in vain.
+#[test]
+fn a_commit_whose_answer_is_lost_has_happened_once() {
+    let losses = repeated("ORB_LOST", 3);
+    let (world, wanted, cluster) = scene(40.max(8 * losses));
+    let line = BrokenLine::to(&cluster.postgres.socket());
+    let (first, mut others) = cluster.crawl_with(&world, &SLOW, &[3]);
+    others.push(cluster.worker_at(2, &line.url()));
+    for _ in 0..losses {
+        cluster.wait_for_visits(1);
+        line.cut(1);
+    }
+    let lost = line.lost();
+    line.silence(u64::from(repeated("ORB_SILENCES", 1)));
+    cluster.finish(first, others, "done");
+    cluster.collected().assert_is(&wanted);
+    assert!(line.lost() > lost, "no answer was lost: {} and {lost}", line.lost());
+}
+
+#[test]
+fn a_worker_whose_line_goes_dark_is_replaced_and_joins_anew() {
+    let (world, wanted, cluster) = scene(50);
+    let line = BrokenLine::to(&cluster.postgres.socket());
+    let (first, mut others) = cluster.crawl_with(&world, &SLOW, &[3]);
+    others.push(cluster.worker_at(2, &line.url()));
+    let asked = || world.server.log().all().0.iter().filter(|request| request.peer == source(2)).count();
+    until("the second worker works", || asked() >= 10);
+    line.darken(true);
+    let dark = Instant::now();
+    until("it is buried", || cluster.number("SELECT count(*) FROM worker WHERE name = 'w2' AND NOT alive") == 1);
+    let buried = asked();
+    let left = "SELECT count(*) FROM shard s JOIN worker w ON w.id = s.worker WHERE w.alive AND w.name <> 'w2'";
+    until("the others have its shards", || cluster.number(left) == 256);
+    until("two leases have passed", || dark.elapsed() >= 2 * LEASE);
+    assert_eq!(asked(), buried, "it sent something after its burial");
+    line.darken(false);
+    until("it joins anew", || {
+        cluster.number("SELECT count(*) FROM worker WHERE name LIKE 'w2%'") == 2
+            || cluster.number("SELECT count(*) FROM run_row WHERE finished_at IS NULL") == 0
+    });
+    cluster.finish(first, others, "done");
+    cluster.collected().assert_is(&wanted);
+    let late = "SELECT count(*) FROM warc_row f JOIN worker w ON w.id = f.id >> 32 WHERE NOT w.alive AND w.name = 'w2' AND f.id & 4294967295 > w.batch";
+    assert_eq!(cluster.number(late), 0, "its old life has recorded something");
+}
+
+#[test]
+fn an_archive_that_fails_every_fifth_time_holds_everything() {
+    let (world, wanted, mut cluster) = scene(25);
+    let bucket = Bucket::start();
+    bucket.state.fail_every.store(5, Ordering::SeqCst);
+    cluster.archive = Some("s3://crawl/archive".to_owned());
+    cluster.environment = vec![
+        ("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{}", bucket.port)),
+        ("AWS_ACCESS_KEY_ID", "key".to_owned()),
+        ("AWS_SECRET_ACCESS_KEY", "secret".to_owned()),
+        ("AWS_REGION", "test".to_owned()),
+    ];
+    let (first, others) = cluster.crawl_with(&world, &SLOW, &[2, 3]);
+    cluster.finish(first, others, "done");
+    cluster.collected().assert_is(&wanted);
+    assert!(bucket.state.failures.load(Ordering::SeqCst) > 0, "nothing failed");
+    let kept: BTreeSet<String> =
+        bucket.state.objects.lock().unwrap().keys().map(|key| key.rsplit('/').next().unwrap().to_owned()).collect();
+    for name in cluster.column("SELECT name FROM warc_row") {
+        assert!(kept.contains(&name), "{name} is named and not there");
+    }
+}
+
+/// `ORB_KILLS` says how often.
+#[test]
+fn an_object_whose_batch_never_happened_is_named_by_no_row() {
+    let kills = repeated("ORB_KILLS", 1);
+    let (world, wanted, cluster) = scene(40.max(20 * kills));
+    let (first, mut others) = cluster.crawl_with(&world, &SLOW, &[]);
+    for kill in 0..kills {
+        let number = 10 + u8::try_from(kill % 200).unwrap();
+        let args = [vec!["worker".to_owned(), "--project".to_owned(), PROJECT.to_owned()], cluster.part(number)];
+        let doomed = cluster.start_with(&args.concat(), &[("ORB_FAIL", "after-object:2")]);
+        assert_eq!(doomed.finish().code, None, "it ends between object and transaction");
+    }
+    others.push(cluster.worker(2));
+    cluster.finish(first, others, "done");
+    cluster.collected().assert_is(&wanted);
+    let objects = files_below(&cluster.home.beside("archive"));
+    let there: BTreeSet<String> =
+        objects.iter().map(|path| path.file_name().unwrap().to_str().unwrap().to_owned()).collect();
+    let named: BTreeSet<String> = cluster.column("SELECT name FROM warc_row").into_iter().collect();
+    assert!(named.is_subset(&there), "named and not there: {:?}", named.difference(&there));
+    assert_eq!(there.difference(&named).count(), usize::try_from(kills).unwrap(), "what was left behind");
+    warcio_check(&objects);
+}
+
+fn files_below(dir: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut found = files(dir, ".warc.gz");
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files_below(&path));
+        }
+    }
+    found
+}
+
+#[test]
+fn what_is_set_up_wrongly_is_said_in_a_line() {
+    let world = World::new(connected(2));
+    let mut cluster = Cluster::new(LEASE, SLICE);
+    let mut args = vec!["crawl".to_owned()];
+    args.extend(world.args(&["--scope", "any", "--project", PROJECT, "--progress", "none"]));
+    let with = |part: Vec<String>| [args.clone(), part].concat();
+    let wrong = cluster.start_with(&with(cluster.part(1)), &[("PGPASSWORD", "wrong")]).finish();
+    assert!(wrong.complaint(1).contains("password"), "{wrong}");
+    let bucket = Bucket::start();
+    cluster.archive = Some("s3://nowhere/archive".to_owned());
+    cluster.environment = vec![
+        ("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{}", bucket.port)),
+        ("AWS_ACCESS_KEY_ID", "key".to_owned()),
+        ("AWS_SECRET_ACCESS_KEY", "secret".to_owned()),
+        ("AWS_REGION", "test".to_owned()),
+    ];
+    let nowhere = cluster.start(&with(cluster.part(1))).finish();
+    assert!(nowhere.complaint(1).contains("bucket"), "{nowhere}");
+    assert!(!cluster.is_planted(), "what is refused leaves nothing behind");
+}
+
+#[test]
+fn a_project_runs_on_the_machines_it_names_and_a_name_is_given_once() {
+    let (world, wanted, cluster) = scene(10);
+    let mut args = vec!["crawl".to_owned()];
+    args.extend(world.args(&["--scope", "any", "--delay", "100ms", "--project", PROJECT, "--progress", "none"]));
+    args.extend(["--on", "far", "--machine", "near"].map(str::to_owned));
+    let planted = cluster.start(&[args, cluster.part(1)].concat()).finish();
+    planted.expect(0);
+    assert!(planted.stderr.contains("it runs on far"), "{planted}");
+    let worker = |number: u8, machine: &str, home: &Home| {
+        let args = ["worker", "--machine", machine].map(str::to_owned).to_vec();
+        home.start(&[args, cluster.part(number)].concat(), &[("PGPASSWORD", PASSWORD)])
+    };
+    let homes = [Home::new(), Home::new(), Home::new()];
+    let near = worker(1, "near", &homes[0]);
+    // Two machines that were given one name: both work.
+    let far = [worker(2, "far", &homes[1]), worker(2, "far", &homes[2])];
+    until("it is done", || cluster.number("SELECT count(*) FROM run_row WHERE finished_at IS NULL") == 0);
+    cluster.dismiss(vec![near]);
+    cluster.dismiss(far.into_iter().collect());
+    cluster.assert_done();
+    cluster.collected().assert_is(&wanted);
+    let names = cluster.column("SELECT DISTINCT name || ' ' || machine FROM worker ORDER BY 1");
+    assert_eq!(names, ["w2 far", "w2-2 far"]);
+}
+
+#[test]
+fn a_project_deleted_under_a_run_ends_its_workers_with_a_line() {
+    let (world, _, cluster) = scene(40);
+    let (first, others) = cluster.crawl_with(&world, &SLOW, &[2]);
+    until("both work", || cluster.number("SELECT count(DISTINCT worker) FROM shard WHERE worker IS NOT NULL") == 2);
+    let mut client = cluster.postgres.client();
+    client.batch_execute(&format!("DROP SCHEMA \"orb_{PROJECT}\" CASCADE")).unwrap();
+    let finished = first.finish();
+    finished.expect(1);
+    let last = finished.stderr.lines().last().unwrap_or_default();
+    assert!(last.contains("was it deleted?"), "{finished}");
+    // A worker has other projects to look after.
+    for worker in others {
+        worker.signal(rustix::process::Signal::TERM);
+        let finished = worker.finish();
+        finished.expect(0);
+        assert!(finished.stderr.contains("was it deleted?"), "{finished}");
+    }
+}
+
+#[test]
+fn a_worker_whose_scratch_disk_is_full_waits_and_goes_on_when_there_is_room() {
+    let (world, wanted, cluster) = scene(40);
+    let file =
+        world.project(&cluster.home, &["scope.mode = 'any'", "frontier.delay = '150ms'", "store.min_free = '0B'"]);
+    let args = ["crawl", &file, "--project", PROJECT, "--json", "--progress", "none"].map(str::to_owned).to_vec();
+    let first = cluster.start(&[args, cluster.part(1)].concat());
+    until("it is planted", || cluster.is_planted());
+    let home = Home::new();
+    let _disk = Disk::under(&home, "64m");
+    let args = ["worker", "--project", PROJECT].map(str::to_owned).to_vec();
+    let second = home.start(&[args, cluster.part(2)].concat(), &[("PGPASSWORD", PASSWORD)]);
+    let of_second = |what: &str| format!("SELECT count(*) FROM worker WHERE alive AND name = 'w2' AND {what}");
+    until("the second worker records", || cluster.number(&of_second("batch > 1")) == 1);
+    let ballast = home.path().join("ballast");
+    assert!(std::fs::write(&ballast, vec![0; 80 << 20]).is_err(), "the disk is full");
+    until("it waits for room", || {
+        cluster.number(&of_second("why LIKE '%disk is full%'")) == 1
+            || cluster.number("SELECT count(*) FROM run_row WHERE finished_at IS NULL") == 0
+    });
+    std::fs::remove_file(&ballast).unwrap();
+    cluster.finish(first, vec![second], "done");
+    cluster.collected().assert_is(&wanted);
+    assert_eq!(cluster.number("SELECT count(*) FROM worker"), 2, "nobody was taken for dead");
+}
