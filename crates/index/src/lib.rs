@@ -19,6 +19,7 @@ mod search;
 mod section;
 mod segment;
 mod snippet;
+mod split;
 mod standing;
 mod writer;
 
@@ -35,5 +36,6 @@ pub use search::{
 };
 pub use section::SectionMark;
 pub use snippet::{Marker, Snippet};
+pub use split::{IndexSplitReader, SplitEntry, pack};
 pub use standing::mark;
 pub use writer::{ExistingIndex, PageIndexWriter, WriterRules};

@@ -11,6 +11,7 @@ use crate::entry::IndexEntry;
 use crate::error::{IndexError, Result};
 use crate::hands::Hands;
 use crate::schema::{self, ID, column};
+use crate::split::{IndexSplitReader, SplitEntry};
 use crate::standing::{CommitPayload, make, open};
 use hashbrown::HashSet;
 use orb_page::{IdSet, Moment, PageId};
@@ -146,6 +147,26 @@ impl PageIndexWriter {
             self.engine.delete_term(Term::from_field_u64(ID, page.0));
         }
         Ok(())
+    }
+
+    /// Takes over the documents of a split that are wanted, which replace earlier versions like
+    /// pages that are put. Returns how many. `wanted` must not accept a page twice before the next
+    /// commit.
+    pub fn take_over(&mut self, split: &IndexSplitReader, wanted: &mut dyn FnMut(SplitEntry) -> bool) -> Result<u64> {
+        let mut taken = 0;
+        for chosen in split.choose(wanted)? {
+            let segment = split.copy(&chosen, self.engine.index());
+            let segment = segment.map_err(|e| IndexError::of("write", &self.dir, &e))?;
+            for page in &chosen.pages {
+                self.forget(*page)?;
+                self.known.insert(page.0);
+            }
+            self.fresh.extend(&chosen.pages);
+            self.written.push(segment);
+            self.uncommitted += chosen.pages.len() as u64;
+            taken += chosen.pages.len() as u64;
+        }
+        Ok(taken)
     }
 
     /// Number of changes the next commit would make.

@@ -129,7 +129,8 @@ pub(super) struct Sorter {
     /// The positions of the terms of this pass, in term order.
     places: Vec<u32>,
     /// By term id: where its positions end so far, during its pass. Before that, how often it
-    /// occurs, with the bit [`ELSEWHERE`] set; afterwards, that bit alone.
+    /// occurs, with the bit [`ELSEWHERE`] set; afterwards, that bit alone. One more entry, which
+    /// is never of any pass, stands for gaps.
     ends: Vec<u32>,
 }
 
@@ -140,11 +141,9 @@ impl Sorter {
     /// Counts how often each of so many terms occurs.
     fn count(&mut self, numbers: &[u32], terms: usize) {
         self.ends.clear();
-        self.ends.resize(terms, ELSEWHERE);
+        self.ends.resize(terms + 1, ELSEWHERE);
         for number in numbers {
-            if let Some(end) = self.ends.get_mut(*number as usize) {
-                *end += 1;
-            }
+            self.ends[(*number as usize).min(terms)] += 1;
         }
     }
 
@@ -161,15 +160,14 @@ impl Sorter {
             sum += count;
             terms += 1;
         }
-        self.places.resize(sum as usize, 0);
+        // Positions of terms of other passes all go to one place behind the others. Which tokens
+        // are of this pass is as good as random: a branch on it would cost more than the store.
+        self.places.resize(sum as usize + 1, 0);
+        let gap = self.ends.len() - 1;
         for (number, place) in numbers.iter().zip(0..) {
-            match self.ends.get_mut(*number as usize) {
-                Some(end) if *end < ELSEWHERE => {
-                    self.places[*end as usize] = place;
-                    *end += 1;
-                }
-                _ => {}
-            }
+            let end = &mut self.ends[(*number as usize).min(gap)];
+            self.places[(*end).min(sum) as usize] = place;
+            *end += u32::from(*end < ELSEWHERE);
         }
         terms
     }
