@@ -5,7 +5,8 @@
 //! them new and ten of them in other shards, from one worker into a private PostgreSQL, and prints
 //! the processor time of the connections that commit (not of the server's own processes, such as
 //! autovacuum), the log written and the wall time per page; then letters that are written and
-//! consumed with and without a snapshot held open, and leases on addresses.
+//! consumed with and without a snapshot held open, leases on addresses, and how long a worker takes
+//! to load a shard of a million URLs that another has left.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench that cannot go on fails, and prints")]
 
@@ -47,6 +48,8 @@ fn main() {
     letters(&store, &mut world, false);
     letters(&store, &mut world, true);
     addresses(&store, &world);
+    drop((world, store));
+    take_over();
 }
 
 /// Rows as a long crawl has left them, beside those that are measured.
@@ -282,4 +285,38 @@ fn addresses(store: &Store, world: &World) {
             sum.log as f64 / rows
         );
     }
+}
+
+/// A shard of a million URLs on a hundred hosts, a fifth of them visited: from its taking to the
+/// first page that can be leased.
+fn take_over() {
+    const PAGES: u64 = 1_000_000;
+    let store = Store::start();
+    store.project();
+    store.plant(&[]);
+    let mut worker = Worker::join(&store.address(), "heir", Duration::from_secs(600));
+    let of_shard = |name: &String| worker.project.shard_of(name).unwrap() == orb_store::ShardId(0);
+    let hosts: Vec<String> = (0..).map(|n| format!("www.site{n}.example")).filter(of_shard).take(100).collect();
+    let rows = hosts.iter().enumerate().map(|(id, name)| format!("(0, {}, 'http', '{name}', 80, 1)", id + 1));
+    store.server.run_sql(&format!(
+        "SET search_path = {SCHEMA};
+         INSERT INTO host_row (shard, id, scheme, name, port, first_seen) VALUES {};
+         INSERT INTO page_row (shard, kind, id, url, host, depth, redirects, priority, rank, at, by, origin)
+         SELECT 0, 0, n, 'http://' || h.name || '/section/' || n % 97 || '/page-' || n || '.html', h.id, 3, 0, 0.5, n, n, 1, n / 5
+         FROM generate_series(1, {PAGES}) AS n JOIN host_row h ON h.id = n % 100 + 1;
+         INSERT INTO visit_row (shard, flag, kind, page, run, at, by, status, mime, length, transferred, digest, elapsed_ms)
+         SELECT 0, 0, 1, n, 1, n, 1, 200, 'text/html', 20000, 5000, sha256(n::text::bytea), 100
+         FROM generate_series(1, {PAGES}, 5) AS n;
+         UPDATE project SET next_page = {PAGES} + 1, next_host = 101",
+        rows.collect::<Vec<_>>().join(", ")
+    ));
+    store.server.run_sql(&format!("VACUUM (ANALYZE) {SCHEMA}.page_row"));
+    let (begun, before) = (Instant::now(), own_cpu());
+    assert_eq!(worker.settle(), usize::from(cluster::worker::SHARDS));
+    assert_eq!(worker.project.queued(), PAGES - PAGES / 5);
+    println!(
+        "a shard of a million URLs taken over in {:.2} s, {:.2} s of the worker's processor",
+        begun.elapsed().as_secs_f64(),
+        (own_cpu() - before).as_secs_f64()
+    );
 }

@@ -91,9 +91,19 @@ pub const COPY_POINTS: &[&str] = &[
     "after-copy-named",
 ];
 
+/// The names of the points at which the objects of a shared project are stitched together, in order.
+pub const STITCH_POINTS: &[&str] = &[
+    "before-stitch",
+    "after-stitched-object",
+    "before-stitch-commit",
+    "after-stitch-commit",
+    "before-stitch-removal",
+    "after-stitch",
+];
+
 #[cfg(feature = "faults")]
 fn is_point(name: &str) -> bool {
-    [POINTS, SHARED_POINTS, COPY_POINTS].iter().any(|points| points.contains(&name))
+    [POINTS, SHARED_POINTS, COPY_POINTS, STITCH_POINTS].iter().any(|points| points.contains(&name))
 }
 
 /// Arms the point that the environment names, where this program can arm any. `variable` reads the
@@ -132,7 +142,8 @@ mod tests {
 
     #[test]
     fn no_point_is_listed_twice() {
-        let all: std::collections::HashSet<_> = POINTS.iter().chain(SHARED_POINTS).chain(COPY_POINTS).collect();
-        assert_eq!(all.len(), POINTS.len() + SHARED_POINTS.len() + COPY_POINTS.len());
+        let lists = [POINTS, SHARED_POINTS, COPY_POINTS, STITCH_POINTS];
+        let all: std::collections::HashSet<_> = lists.iter().flat_map(|points| points.iter()).collect();
+        assert_eq!(all.len(), lists.iter().map(|points| points.len()).sum::<usize>());
     }
 }

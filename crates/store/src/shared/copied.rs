@@ -90,6 +90,12 @@ pub fn reach_s3(options: S3Options) {
     let _ = S3.set(options);
 }
 
+/// Where the objects of a copy's origin are.
+pub(super) fn origin_address(origin: &CopyOrigin) -> SharedAddress {
+    let s3 = S3.get().cloned().unwrap_or_default();
+    SharedAddress { archive: origin.archive.clone(), s3, ..SharedAddress::default() }
+}
+
 /// The bytes of a copy that are not beside it.
 pub(crate) struct ElsewhereArchive {
     origin: CopyOrigin,
@@ -109,9 +115,7 @@ impl ElsewhereArchive {
         if let Some(objects) = self.opened.get() {
             return Ok(objects);
         }
-        let s3 = S3.get().cloned().unwrap_or_default();
-        let address = SharedAddress { archive: self.origin.archive.clone(), s3, ..SharedAddress::default() };
-        let objects = ObjectArchive::open(&address, &self.origin.project)?;
+        let objects = ObjectArchive::open(&origin_address(&self.origin), &self.origin.project)?;
         Ok(self.opened.get_or_init(|| objects))
     }
 }

@@ -84,12 +84,11 @@ const TABLES: &[CopiedTable] = &[
 ];
 
 impl CopiedTable {
-    fn from(&self) -> &'static str {
-        if self.from.is_empty() { self.name } else { self.from }
-    }
-
+    /// All rows, or those of the place where it is known who wrote them: tables on several servers
+    /// have none.
     fn query(&self, rows: &str) -> String {
-        format!("SELECT {} FROM {} t {rows} ORDER BY {}", self.columns, self.from(), self.order)
+        let from = if self.from.is_empty() || rows.is_empty() { self.name } else { self.from };
+        format!("SELECT {} FROM {from} t {rows} ORDER BY {}", self.columns, self.order)
     }
 }
 
@@ -184,7 +183,7 @@ impl CopiedRows {
         // A row has 32 bits of the number of its transaction; the rest is that of now, or one less.
         let changed = "WHERE ($1::bigint - (($1::bigint - t.xmin::text::bigint) & 4294967295)) >= $2::bigint";
         let (added, _) = self.keep(line, table, (changed, &[&end, &since]), catalogue)?;
-        let sql = format!("SELECT count(*) FROM {} t", table.from());
+        let sql = format!("SELECT count(*) FROM {} t", table.name);
         let there: i64 = line.wait_long("count rows", line.client().query_one(&sql, &[]))?.get(0);
         let (there, mut here) = (there.cast_unsigned(), known + added);
         if here == there {

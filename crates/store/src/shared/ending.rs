@@ -34,32 +34,44 @@ const STANDING: &str = "SELECT NOT EXISTS (SELECT 1 FROM shard WHERE idle IS NUL
       OR coalesce(r.used_ms + (extract(epoch FROM clock_timestamp()) * 1000)::bigint - r.resumed_at >= r.max_ms, false)
     FROM run_row r WHERE r.id = $1 AND r.finished_at IS NULL";
 
-/// Its time and what is left in the queues are counted here: several machines cannot.
+/// What is left in the queues: pages never visited, or meant to be visited again since. Tables are
+/// joined by the shard as well wherever that is known, so that each server can answer for itself
+/// where they are distributed.
+const QUEUED: &str = "SELECT count(*) FROM page_row p WHERE p.kind = 0 AND NOT EXISTS
+      (SELECT 1 FROM visit_row v WHERE v.page = p.id AND v.shard = p.shard AND v.run >= coalesce(p.again, 0))";
+
+/// Its time is counted here: several machines cannot.
 const FINISH: &str = "UPDATE run_row r SET state = $2, finished_at = n.at, used_ms = r.used_ms + n.at - r.resumed_at,
       counters = (coalesce(nullif(r.counters, ''), '{}')::jsonb || jsonb_build_object(
-        'seconds', (r.used_ms + n.at - r.resumed_at) / 1000.0,
-        'frontier', (SELECT count(*) FROM page_row p LEFT JOIN LATERAL (SELECT max(run) AS run FROM visit_row v WHERE v.page = p.id) v ON true
-                     WHERE p.kind = 0 AND (v.run IS NULL OR p.again > v.run))))::text
+        'seconds', (r.used_ms + n.at - r.resumed_at) / 1000.0, 'frontier', $3::bigint))::text
     FROM (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS at) n
     WHERE r.id = $1 AND r.finished_at IS NULL";
 
 /// Links that pages visited in this run had before and have no more.
 const CLOSE: &str = "UPDATE link_row l SET last_run = s.before FROM (
-      SELECT v.page, (SELECT max(p.run) FROM visit_row p WHERE p.page = v.page AND p.run < $1) AS before FROM visit_row v
-      WHERE v.run = $1 AND (v.flag = ANY($2) OR v.flag = $3 AND EXISTS (SELECT 1 FROM link_row k WHERE k.source = v.page AND k.seen_run = $1))) s
-    WHERE l.source = s.page AND s.before IS NOT NULL AND l.last_run IS NULL AND l.seen_run < $1";
+      SELECT v.shard, v.page, max(p.run) AS before FROM visit_row v
+      JOIN visit_row p ON p.page = v.page AND p.shard = v.shard AND p.run < $1
+      WHERE v.run = $1 AND (v.flag = ANY($2) OR v.flag = $3 AND EXISTS
+        (SELECT 1 FROM link_row k WHERE k.source = v.page AND k.shard = v.shard AND k.seen_run = $1))
+      GROUP BY v.shard, v.page) s
+    WHERE l.source = s.page AND l.shard = s.shard AND l.last_run IS NULL AND l.seen_run < $1";
 
-/// What a pass over the links brings nearer: by all of them, or by those of these pages.
-const NEARER: &str = "WITH reached AS (
-      SELECT l.dst AS page, s.depth + CASE WHEN l.kind = $1 THEN 0 ELSE 1 END AS depth
-      FROM link_row l JOIN page_row s ON s.id = l.source JOIN page_row d ON d.id = l.dst
-      WHERE ($4::bigint[] IS NULL OR l.source = ANY($4)) AND l.last_run IS NULL AND l.kind <> $2
-        AND ($3 OR l.rel IS NULL OR l.rel NOT LIKE '%nofollow%') AND s.step IS NOT DISTINCT FROM d.step
-      UNION ALL
-      SELECT a.target, p.depth FROM alias_row a JOIN page_row p ON p.id = a.page
-      WHERE ($4::bigint[] IS NULL OR a.page = ANY($4)) AND a.tested = 0)
-    UPDATE page_row p SET depth = r.depth FROM (SELECT page, min(depth) AS depth FROM reached GROUP BY page) r
-    WHERE p.id = r.page AND r.depth < p.depth RETURNING p.shard, p.id, p.depth";
+/// What a pass over the links brings nearer: by all of them, or by those of these pages. A link is in
+/// the shard of its source; where its target is, nobody knows before.
+const NEARER: &str = "WITH reached AS MATERIALIZED (
+      SELECT page, step, min(depth) AS depth FROM (
+        SELECT l.dst AS page, s.step, s.depth + CASE WHEN l.kind = $1 THEN 0 ELSE 1 END AS depth
+        FROM link_row l JOIN page_row s ON s.id = l.source AND s.shard = l.shard
+        WHERE ($4::bigint[] IS NULL OR l.source = ANY($4)) AND l.last_run IS NULL AND l.kind <> $2
+          AND ($3 OR l.rel IS NULL OR l.rel NOT LIKE '%nofollow%')) r GROUP BY page, step)
+    UPDATE page_row p SET depth = r.depth FROM reached r
+    WHERE p.id = r.page AND r.depth < p.depth AND p.step IS NOT DISTINCT FROM r.step RETURNING p.shard, p.id, p.depth";
+
+/// The same by aliases, which are of one host.
+const NEARER_ALIAS: &str = "UPDATE page_row t SET depth = r.depth FROM (
+      SELECT a.shard, a.target, min(p.depth) AS depth FROM alias_row a JOIN page_row p ON p.id = a.page AND p.shard = a.shard
+      WHERE ($1::bigint[] IS NULL OR a.page = ANY($1)) AND a.tested = 0 GROUP BY a.shard, a.target) r
+    WHERE t.id = r.target AND t.shard = r.shard AND r.depth < t.depth RETURNING t.shard, t.id, t.depth";
 
 impl SharedProject {
     /// Ends a run if everything is done; whether it is over, by whomever it was ended.
@@ -93,7 +105,8 @@ impl SharedProject {
 
     /// Ends a run that is stopped.
     pub fn finish_run(&mut self, run: RunId, state: RunState) -> Result<()> {
-        self.set_run(FINISH, &[&run.0.cast_signed(), &state.name()])?;
+        let queued = self.with(queued)?;
+        self.set_run(FINISH, &[&run.0.cast_signed(), &state.name(), &queued])?;
         self.index_links()
     }
 
@@ -101,6 +114,11 @@ impl SharedProject {
     fn index_links(&mut self) -> Result<()> {
         self.with(|line| line.wait_long("index the links", line.client().batch_execute(AFTER_A_RUN)))
     }
+}
+
+/// How many pages are left in the queues.
+fn queued(line: &mut SharedLine) -> Result<i64> {
+    Ok(line.wait_long("count what is queued", line.client().query_one(QUEUED, &[]))?.get(0))
 }
 
 /// How an open run could end now, if it could; nothing if it is not open.
@@ -133,7 +151,8 @@ fn end(line: &mut SharedLine, run: i32, depths: Option<DepthRule>) -> Result<boo
     {
         return Ok(false);
     }
-    line.wait_long("end the run", line.client().execute(FINISH, &[&run, &state.name()]))?;
+    let queued = queued(line)?;
+    line.wait_long("end the run", line.client().execute(FINISH, &[&run, &state.name(), &queued]))?;
     Ok(true)
 }
 
@@ -146,7 +165,8 @@ fn bring_nearer(line: &mut SharedLine, rule: DepthRule) -> Result<bool> {
     loop {
         let values: [&(dyn tokio_postgres::types::ToSql + Sync); 4] =
             [&redirect, &form, &rule.follow_nofollow, &changed];
-        let rows = line.wait_long("settle the depths", line.client().query(NEARER, &values))?;
+        let mut rows = line.wait_long("settle the depths", line.client().query(NEARER, &values))?;
+        rows.extend(line.wait_long("settle the depths", line.client().query(NEARER_ALIAS, &[&changed]))?);
         if rows.is_empty() {
             break;
         }

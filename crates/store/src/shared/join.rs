@@ -310,6 +310,12 @@ impl ShardClerk {
     }
 }
 
+/// Buries whoever's lease has run out, also by whoever does not work on the project.
+pub(super) fn bury_expired(line: &mut SharedLine) -> Result<()> {
+    let timeline = line.timeline()?;
+    bury(line, timeline)
+}
+
 /// Buries whoever's lease has run out. One that hangs in the middle of a commit holds its row: its
 /// connection is ended, and it is buried at the next heartbeat of anybody.
 fn bury(line: &mut SharedLine, timeline: i64) -> Result<()> {

@@ -19,20 +19,22 @@ const COLUMNS: &str = "(shard, kind, source, dst, count, first_run, seen_run, an
 /// What rows said that are about to say something else.
 const PAST: &str = "INSERT INTO past_row (shard, source, dst, kind, last_run, first_run, anchor, rel, count)
     SELECT l.shard, l.source, l.dst, l.kind, coalesce(l.last_run, v.before), l.first_run, l.anchor, l.rel, l.count
-    FROM seen_link s JOIN link_row l ON l.source = s.source AND l.dst = s.dst AND l.kind = s.kind
-    CROSS JOIN LATERAL (SELECT max(run) AS before FROM visit_row WHERE page = s.source AND run < $1) v
+    FROM seen_link s JOIN link_row l ON l.source = s.source AND l.dst = s.dst AND l.kind = s.kind AND l.shard = s.shard
+    CROSS JOIN LATERAL (SELECT max(run) AS before FROM visit_row WHERE page = l.source AND shard = l.shard AND run < $1) v
     WHERE l.first_run <= coalesce(l.last_run, v.before) AND (l.last_run IS NOT NULL OR l.anchor IS DISTINCT FROM s.anchor
       OR l.rel IS DISTINCT FROM s.rel OR l.count <> s.count)
     ON CONFLICT DO NOTHING";
 
-/// A link that lives keeps its first run, one that comes back starts over.
-const AGAIN: &str =
-    "UPDATE link_row l SET anchor = s.anchor, rel = s.rel, count = s.count, seen_run = s.seen_run, last_run = NULL,
-      first_run = CASE WHEN l.last_run IS NULL THEN l.first_run ELSE s.first_run END
-    FROM seen_link s WHERE l.source = s.source AND l.dst = s.dst AND l.kind = s.kind";
-
-const FRESH: &str = "INSERT INTO link_row SELECT s.* FROM seen_link s WHERE NOT EXISTS
-    (SELECT 1 FROM link_row l WHERE l.source = s.source AND l.dst = s.dst AND l.kind = s.kind)";
+/// A link that lives keeps its first run, one that comes back starts over, and one that was not there
+/// is added.
+const MERGE: &str = "WITH known AS (
+      UPDATE link_row l SET anchor = s.anchor, rel = s.rel, count = s.count, seen_run = s.seen_run, last_run = NULL,
+        first_run = CASE WHEN l.last_run IS NULL THEN l.first_run ELSE s.first_run END
+      FROM seen_link s WHERE l.source = s.source AND l.dst = s.dst AND l.kind = s.kind AND l.shard = s.shard
+      RETURNING l.source, l.dst, l.kind)
+    INSERT INTO link_row (shard, kind, source, dst, count, first_run, seen_run, anchor, rel)
+    SELECT s.shard, s.kind, s.source, s.dst, s.count, s.first_run, s.seen_run, s.anchor, s.rel FROM seen_link s
+    WHERE NOT EXISTS (SELECT 1 FROM known k WHERE k.source = s.source AND k.dst = s.dst AND k.kind = s.kind)";
 
 /// The links of a batch.
 #[derive(Default)]
@@ -103,9 +105,6 @@ impl LinkRows {
         line.run("merge links", "CREATE TEMP TABLE IF NOT EXISTS seen_link (LIKE link_row) ON COMMIT DELETE ROWS")?;
         copy(line, &format!("seen_link {COLUMNS}"), self.again)?;
         line.wait("merge links", line.client().execute(PAST, &[&self.run]))?;
-        for sql in [AGAIN, FRESH] {
-            line.wait("merge links", line.client().execute(sql, &[]))?;
-        }
-        Ok(())
+        line.wait("merge links", line.client().execute(MERGE, &[])).map(drop)
     }
 }

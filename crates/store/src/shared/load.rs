@@ -39,7 +39,11 @@ const fn of_shards(name: &'static str, columns: &'static str) -> LoadedTable {
 
 /// Rows about hosts, which are found by the hosts' keys.
 const fn of_hosts(name: &'static str, columns: &'static str) -> LoadedTable {
-    LoadedTable { name, columns, rows: "t WHERE host IN (SELECT id FROM host_row WHERE shard = ANY($1))" }
+    LoadedTable {
+        name,
+        columns,
+        rows: "t WHERE (host, shard) IN (SELECT id, shard FROM host_row WHERE shard = ANY($1))",
+    }
 }
 
 pub(super) const PAGE: &str =
@@ -61,13 +65,13 @@ const TABLES: &[LoadedTable] = &[
     LoadedTable {
         name: "warc_row",
         columns: "id, name, length, records",
-        rows: "t WHERE id IN (SELECT v.warc FROM visit_row v JOIN page_row p ON p.id = v.page WHERE p.shard = ANY($1))",
+        rows: "t WHERE id IN (SELECT v.warc FROM visit_row v JOIN page_row p ON p.id = v.page AND p.shard = v.shard WHERE p.shard = ANY($1))",
     },
     of_shards("page_row", PAGE),
     LoadedTable {
         name: "visit_row",
         columns: VISIT,
-        rows: "t WHERE page IN (SELECT id FROM page_row WHERE shard = ANY($1))",
+        rows: "t WHERE (page, shard) IN (SELECT id, shard FROM page_row WHERE shard = ANY($1))",
     },
     LoadedTable {
         name: "trap_row",

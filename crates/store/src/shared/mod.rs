@@ -9,6 +9,7 @@
 //! [`SharedProject`] is a project for whoever makes, plants, ends or reads it; [`Membership`] is
 //! one incarnation of a worker, and [`crate::Project::join`] what its recorder writes to.
 
+mod acks;
 mod addresses;
 mod ask;
 mod commit;
@@ -25,14 +26,19 @@ mod load;
 mod numbers;
 mod objects;
 mod overview;
+mod prepare;
 mod project;
 mod pull;
 mod rowing;
 mod rows;
 mod runs;
+mod schedule;
 mod schema;
 mod scratch;
 mod seeds;
+mod splits;
+mod stitching;
+mod stock;
 mod tracking;
 mod writer;
 
@@ -46,13 +52,17 @@ pub use letters::{DigestLetter, FoundLetter, Letter, LetterBundle, LetterId, Mai
 pub use load::Adopted;
 pub(crate) use load::{chosen, digests, load};
 pub(crate) use objects::ObjectArchive;
-pub use objects::OrphanObject;
 pub use overview::{ShardOverview, SharedOverview, WorkerOverview};
+pub use prepare::{StorePreparation, prepare_store};
 pub use project::{SharedListing, SharedMaking, SharedProject};
 pub use pull::{CopyChange, PulledCopy};
 pub use runs::{PlantedRun, RunTerms, SharedRun};
+pub use schedule::{ScheduleDesk, SharedTimetable};
 pub(crate) use scratch::wipe;
 pub use seeds::{SeedToPlant, SharedSeed};
+pub use splits::{CopySplits, CopyTurn, SplitDesk, SplitRow};
+pub use stitching::StitchAccount;
+pub use stock::{ArchiveStock, LostObject, OrphanObject};
 pub(crate) use writer::SharedWriter;
 
 use orb_page::{LinkKind, PageId};

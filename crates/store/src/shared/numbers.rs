@@ -100,15 +100,12 @@ impl NameNumbers {
             self.0.clear();
         }
         let missing: Vec<&str> = missing.into_iter().collect();
-        for name in &missing {
-            let sql = "WITH drawn AS (UPDATE project SET next_name = next_name + 1
-                         WHERE NOT EXISTS (SELECT 1 FROM name_row WHERE name = $1) RETURNING next_name - 1 AS id)
-                       INSERT INTO name_row (id, name) SELECT id, $1 FROM drawn ON CONFLICT (name) DO NOTHING";
-            line.wait("number a name", line.client().execute(sql, &[name]))?;
+        let mut learnt = numbered(line, &missing)?;
+        if learnt.len() < missing.len() {
+            let new = missing.iter().filter(|name| learnt.iter().all(|(_, known)| known != *name));
+            new.copied().try_for_each(|name| number(line, name))?;
+            learnt = numbered(line, &missing)?;
         }
-        let sql = "SELECT id, name FROM name_row WHERE name = ANY($1)";
-        let rows = line.wait("number a name", line.client().query(sql, &[&missing]))?;
-        let learnt: Vec<(i32, String)> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
         self.0.extend(learnt.iter().map(|(id, name)| (Arc::from(name.as_str()), *id)));
         Ok(learnt)
     }
@@ -117,4 +114,20 @@ impl NameNumbers {
     pub(crate) fn of(&self, name: &str) -> Result<i32> {
         self.0.get(name).copied().ok_or_else(|| StoreError::BadBatch(format!("the name {name} has no number")))
     }
+}
+
+/// Those of these names that have numbers.
+fn numbered(line: &SharedLine, names: &[&str]) -> Result<Vec<(i32, String)>> {
+    let sql = "SELECT id, name FROM name_row WHERE name = ANY($1)";
+    let rows = line.wait("number a name", line.client().query(sql, &[&names]))?;
+    Ok(rows.iter().map(|row| (row.get(0), row.get(1))).collect())
+}
+
+/// Gives a name a number, unless somebody else has done so meanwhile. Two statements, since one
+/// table may be on this server alone and the other on several.
+fn number(line: &SharedLine, name: &str) -> Result<()> {
+    let sql = "UPDATE project SET next_name = next_name + 1 RETURNING next_name - 1";
+    let id: i32 = line.wait("number a name", line.client().query_one(sql, &[]))?.get(0);
+    let sql = "INSERT INTO name_row (id, name) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING";
+    line.wait("number a name", line.client().execute(sql, &[&id, &name])).map(drop)
 }

@@ -3,8 +3,11 @@
 //! Each batch is one object with a name of its own, `<project>-<run>-<worker>-<batch>-<nonce>.warc.gz`,
 //! in a directory that all workers see or in a bucket. A name is never used twice, so nothing needs a
 //! conditional write, and an object that no row names belongs to a commit that never happened.
+//! Many objects may be stitched together into a larger one, which belongs to no run and is said to be
+//! of run 0.
 
 use super::connect::{S3Options, SharedAddress};
+use crate::FileEnd;
 use crate::error::{Result, StoreError};
 use crate::replace::sync_dir;
 use bytes::Bytes;
@@ -17,13 +20,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use tokio::runtime::Runtime;
 
-/// An object that no row names.
+/// An object of the archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OrphanObject {
-    /// Its name.
-    pub name: String,
-    /// Its length.
-    pub length: u64,
+pub(super) struct StoredObject {
+    pub(super) name: String,
+    pub(super) length: u64,
+    /// When it was written, by the clock of whoever keeps it.
+    pub(super) written: SystemTime,
 }
 
 /// The objects of a project.
@@ -41,8 +44,11 @@ enum ObjectPlace {
 /// How long requests are repeated before the caller hears of it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Younger objects may belong to a commit under way.
-const SETTLED: Duration = Duration::from_secs(3_600);
+/// Bytes read and written at once where objects are stitched together.
+const PART: u64 = 8 << 20;
+
+/// How names of objects end, and of those that are not whole yet.
+const ENDS: [&str; 2] = [".warc.gz", ".warc.gz.part"];
 
 impl ObjectArchive {
     /// The objects of a project at an address.
@@ -79,7 +85,9 @@ impl ObjectArchive {
     /// Stores an object under a name that was never used.
     pub(crate) fn put(&self, name: &str, bytes: Vec<u8>) -> Result<()> {
         match &self.place {
-            ObjectPlace::Directory(dir) => write_file(dir, name, &bytes),
+            ObjectPlace::Directory(dir) => write_file(dir, name, |out| {
+                out.write_all(&bytes).map_err(|e| StoreError::io("write", &dir.join(name), e))
+            }),
             ObjectPlace::Bucket { store, prefix, runtime } => runtime.block_on(async {
                 let put = store.put(&prefix.clone().join(name), PutPayload::from(bytes)).await;
                 put.map(drop).map_err(|e| self.failed("write", e))
@@ -107,34 +115,98 @@ impl ObjectArchive {
         }
     }
 
-    /// All objects that are old enough to be settled.
-    pub(crate) fn list(&self) -> Result<Vec<OrphanObject>> {
-        let settled = SystemTime::now() - SETTLED;
-        match &self.place {
-            ObjectPlace::Directory(dir) => {
-                let fail = |e| StoreError::io("list", dir, e);
-                let mut found = Vec::new();
-                for entry in fs::read_dir(dir).map_err(fail)? {
-                    let entry = entry.map_err(fail)?;
-                    let meta = entry.metadata().map_err(fail)?;
-                    if meta.is_file() && meta.modified().is_ok_and(|at| at < settled) {
-                        let name = entry.file_name().to_string_lossy().into_owned();
-                        found.push(OrphanObject { name, length: meta.len() });
-                    }
-                }
-                Ok(found)
-            }
+    /// All objects of batches, also those that were never finished.
+    pub(super) fn list(&self) -> Result<Vec<StoredObject>> {
+        let mut found = match &self.place {
+            ObjectPlace::Directory(dir) => list_directory(dir)?,
             ObjectPlace::Bucket { store, prefix, runtime } => runtime.block_on(async {
                 let listed = store.list_with_delimiter(Some(prefix)).await.map_err(|e| self.failed("list", e))?;
-                let old = listed.objects.into_iter().filter(|meta| SystemTime::from(meta.last_modified) < settled);
-                Ok(old
-                    .map(|meta| OrphanObject {
-                        name: meta.location.filename().unwrap_or_default().to_owned(),
-                        length: meta.size,
-                    })
-                    .collect())
+                let objects = listed.objects.into_iter().map(|meta| StoredObject {
+                    name: meta.location.filename().unwrap_or_default().to_owned(),
+                    length: meta.size,
+                    written: meta.last_modified.into(),
+                });
+                Ok(objects.collect())
+            })?,
+        };
+        found.retain(|object| ENDS.iter().any(|end| object.name.ends_with(end)));
+        Ok(found)
+    }
+
+    /// Removes an object; one that is gone already is gone.
+    pub(super) fn remove(&self, name: &str) -> Result<()> {
+        match &self.place {
+            ObjectPlace::Directory(dir) => {
+                let path = dir.join(name);
+                match fs::remove_file(&path) {
+                    Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(StoreError::io("remove", &path, e)),
+                    _ => Ok(()),
+                }
+            }
+            ObjectPlace::Bucket { store, prefix, runtime } => runtime.block_on(async {
+                match store.delete(&prefix.clone().join(name)).await {
+                    Err(Error::NotFound { .. }) => Ok(()),
+                    done => done.map_err(|e| self.failed("remove", e)),
+                }
             }),
         }
+    }
+
+    /// Stitches objects together into one under a name that was never used, which is there as a
+    /// whole or not at all. A part at a time is held in memory.
+    pub(super) fn stitch(&self, parts: &[FileEnd], name: &str) -> Result<()> {
+        match &self.place {
+            ObjectPlace::Directory(dir) => write_file(dir, name, |out| {
+                self.each_part(parts, |bytes| {
+                    out.write_all(&bytes).map_err(|e| StoreError::io("write", &dir.join(name), e))
+                })
+            }),
+            ObjectPlace::Bucket { store, prefix, runtime } => {
+                let fail = |e| self.failed("write", e);
+                let upload = runtime.block_on(store.put_multipart(&prefix.clone().join(name)));
+                let mut upload = upload.map_err(fail)?;
+                let mut waiting = Vec::new();
+                let sent = self.each_part(parts, |bytes| {
+                    waiting.extend_from_slice(&bytes);
+                    // All parts but the last are of one size, as some servers want it.
+                    while waiting.len() as u64 >= PART {
+                        let rest = waiting.split_off(usize::try_from(PART).unwrap_or(waiting.len()));
+                        let part = PutPayload::from(std::mem::replace(&mut waiting, rest));
+                        runtime.block_on(upload.put_part(part)).map_err(fail)?;
+                    }
+                    Ok(())
+                });
+                let done = sent.and_then(|()| {
+                    if !waiting.is_empty() {
+                        runtime.block_on(upload.put_part(PutPayload::from(waiting))).map_err(fail)?;
+                    }
+                    runtime.block_on(upload.complete()).map(drop).map_err(fail)
+                });
+                if done.is_err() {
+                    // What is left of it is removed by the bucket's own rules at the latest.
+                    let _ = runtime.block_on(upload.abort());
+                }
+                done
+            }
+        }
+    }
+
+    /// Calls back with the bytes of objects in their order, each of which must be whole.
+    fn each_part(&self, objects: &[FileEnd], mut each: impl FnMut(Bytes) -> Result<()>) -> Result<()> {
+        for object in objects {
+            let mut at = 0;
+            while at < object.length {
+                let bytes = self.read(&object.name, at, PART.min(object.length - at))?;
+                if bytes.is_empty() {
+                    let place = self.place_of(&object.name);
+                    let what = format!("it ends at byte {at} and not at {}", object.length);
+                    return Err(StoreError::damaged(&place, what));
+                }
+                at += bytes.len() as u64;
+                each(bytes)?;
+            }
+        }
+        Ok(())
     }
 
     /// Where an object is, for errors.
@@ -184,11 +256,31 @@ fn bucket_store(bucket: &str, s3: &S3Options) -> std::result::Result<AmazonS3, E
 }
 
 /// Writes a file that is there as a whole or not at all.
-fn write_file(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
+fn write_file(dir: &Path, name: &str, write: impl FnOnce(&mut File) -> Result<()>) -> Result<()> {
     let (path, part) = (dir.join(name), dir.join(format!("{name}.part")));
     let fail = |e| StoreError::io("write", &path, e);
     let mut file = File::create(&part).map_err(fail)?;
-    file.write_all(bytes).and_then(|()| file.sync_data()).map_err(fail)?;
+    write(&mut file)?;
+    file.sync_data().map_err(fail)?;
     fs::rename(&part, &path).map_err(fail)?;
     sync_dir(dir)
+}
+
+/// The files of a directory.
+fn list_directory(dir: &Path) -> Result<Vec<StoredObject>> {
+    let fail = |e| StoreError::io("list", dir, e);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).map_err(fail)? {
+        let entry = entry.map_err(fail)?;
+        let meta = match entry.metadata() {
+            // It has got its name meanwhile, or was removed.
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
+            meta => meta.map_err(fail)?,
+        };
+        if meta.is_file() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            found.push(StoredObject { name, length: meta.len(), written: meta.modified().map_err(fail)? });
+        }
+    }
+    Ok(found)
 }

@@ -2,7 +2,7 @@
 
 use super::connect::{Redial, SharedAddress, SharedLine, quoted};
 use super::join::{Membership, WorkerCard};
-use super::objects::{ObjectArchive, OrphanObject};
+use super::objects::ObjectArchive;
 use super::schema::{self, schema_of};
 use crate::ArchiveReader;
 use crate::error::{Result, StoreError};
@@ -124,20 +124,6 @@ impl SharedProject {
     /// A reader of its bytes.
     pub fn archive(&self) -> Result<ArchiveReader> {
         Ok(ArchiveReader::over(ObjectArchive::open(&self.address, &self.name)?))
-    }
-
-    /// Objects of the archive that no row names: left by commits that never happened. Those of the
-    /// last hour may belong to one under way and are not listed.
-    pub fn orphans(&mut self) -> Result<Vec<OrphanObject>> {
-        let objects = ObjectArchive::open(&self.address, &self.name)?.list()?;
-        let mut named = std::collections::HashSet::new();
-        self.with(|line| {
-            for row in line.wait("list the archive's files", line.client().query("SELECT name FROM warc_row", &[]))? {
-                named.insert(row.get::<_, String>(0));
-            }
-            Ok(())
-        })?;
-        Ok(objects.into_iter().filter(|object| !named.contains(&object.name)).collect())
     }
 
     /// Does something over the connection, which is opened again if it was lost.

@@ -150,7 +150,7 @@ fn is_later(now: &StoreMoment, mark: &CopyMark) -> bool {
 }
 
 /// Waits until nobody else brings the copy up to date.
-fn take_turn(dir: &ProjectDir) -> Result<File> {
+pub(super) fn take_turn(dir: &ProjectDir) -> Result<File> {
     let path = dir.dir.join("copy.lock");
     let file = File::options().write(true).create(true).truncate(false).open(&path);
     let taken = file.and_then(|file| file.lock().map(|()| file));

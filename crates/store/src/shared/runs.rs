@@ -46,6 +46,8 @@ pub struct RunTerms {
     pub choice: Option<String>,
     /// These pages, if they are not all.
     pub chosen: Vec<PageId>,
+    /// The number that the run must get: none is begun if somebody else has begun one since.
+    pub number: Option<RunId>,
 }
 
 /// A run to begin.
@@ -97,6 +99,12 @@ pub(super) fn last(line: &mut SharedLine) -> Result<Option<SharedRun>> {
     Ok(line.wait("read the last run", line.client().query_opt(&sql, &[]))?.as_ref().map(read_run))
 }
 
+/// The same where the tables are another project's next time.
+pub(super) fn last_once(line: &SharedLine) -> Result<Option<SharedRun>> {
+    let sql = format!("SELECT {COLUMNS} FROM run_row ORDER BY id DESC LIMIT 1");
+    Ok(line.wait("read the last run", line.client().query_opt(&sql, &[]))?.as_ref().map(read_run))
+}
+
 impl SharedProject {
     /// The last run, ended or not.
     pub fn last_run(&mut self) -> Result<Option<SharedRun>> {
@@ -115,6 +123,9 @@ impl SharedProject {
             line.run("begin a run", "BEGIN")?;
             let sql = "UPDATE project SET next_run = next_run + 1 RETURNING next_run - 1";
             let id: i32 = line.wait("begin a run", line.client().query_one(sql, &[]))?.get(0);
+            if terms.number.is_some_and(|number| number.0.cast_signed() != id) {
+                return Err(StoreError::Shared(format!("run {} was begun by somebody else", id - 1)));
+            }
             let open = "SELECT id FROM run_row WHERE finished_at IS NULL LIMIT 1";
             if let Some(row) = line.wait("begin a run", line.client().query_opt(open, &[]))? {
                 return Err(StoreError::Shared(format!("run {} has not ended", row.get::<_, i32>(0))));

@@ -11,6 +11,7 @@
 //! index of links by source is made when a run ends.
 
 use super::connect::{SharedLine, quoted};
+use super::prepare;
 use super::{MAX_SHARDS, fingerprint};
 use crate::error::{Result, StoreError};
 use crate::sqlite::shared_views;
@@ -143,12 +144,14 @@ fn create_locked(line: &SharedLine, schema: &str, (project, shards, settings): (
     if exists(line, schema)? {
         return Ok(());
     }
-    let tables = format!(
-        "CREATE SCHEMA {quoted}; SET LOCAL search_path = {quoted};{CONTROL}{FACTS}{}",
-        shared_views(),
-        quoted = quoted(schema)
-    );
+    let distributed = prepare::is_distributed(line)?;
+    let tables =
+        format!("CREATE SCHEMA {quoted}; SET LOCAL search_path = {quoted};{CONTROL}{FACTS}", quoted = quoted(schema));
     line.run("make the tables", &tables)?;
+    if distributed {
+        prepare::distribute(line)?;
+    }
+    line.run("make the views", &shared_views())?;
     let (shards, now) = (shards.cast_signed(), orb_page::Moment::now().0);
     let sql = "INSERT INTO project VALUES ('orbweaver', $1, $2, $3, $4, $5, $6, 1, 1, 1, 1, 1, 1, 1)";
     let values: [&(dyn tokio_postgres::types::ToSql + Sync); 6] =

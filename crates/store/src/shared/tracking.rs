@@ -18,7 +18,7 @@ impl SharedProject {
     /// Calls back with every visit of every page that may be revisited, page by page, earliest
     /// first.
     pub fn each_seen(&mut self, mut each: impl FnMut(PastVisit)) -> Result<()> {
-        let sql = "SELECT v.page, p.host, v.at, v.flag FROM visit_row v JOIN page_row p ON p.id = v.page AND p.kind = 0
+        let sql = "SELECT v.page, p.host, v.at, v.flag FROM visit_row v JOIN page_row p ON p.id = v.page AND p.shard = v.shard AND p.kind = 0
                    ORDER BY v.page, v.run";
         self.with(|line| {
             let none: [&(dyn tokio_postgres::types::ToSql + Sync); 0] = [];

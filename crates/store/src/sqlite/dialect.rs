@@ -15,9 +15,27 @@ CREATE FUNCTION add_true(sum bigint, one boolean) RETURNS bigint LANGUAGE sql IM
 CREATE AGGREGATE sum(boolean) (SFUNC = add_true, STYPE = bigint, INITCOND = '0');
 "#;
 
+/// How views join what belongs to one page or host. The tables of a shared project have its shard,
+/// and where they are distributed by it, only joins that say so are made on each server by itself.
+const OF_ONE_SHARD: [(&str, &str); 9] = [
+    ("v.page = p.id", "v.shard = p.shard"),
+    ("w.page = p.id", "w.shard = p.shard"),
+    ("d.page = p.id", "d.shard = p.shard"),
+    ("a.page = p.id", "a.shard = p.shard"),
+    ("r.host = h.id", "r.shard = h.shard"),
+    ("t.host = h.id", "t.shard = h.shard"),
+    ("l.source = v.source", "l.shard = v.shard"),
+    ("a.page = v.page", "a.shard = v.shard"),
+    ("p.id = c.page", "p.shard = c.shard"),
+];
+
 /// A view's text as PostgreSQL wants it.
 pub(super) fn translate(sql: &str) -> String {
-    sql.replace("CROSS JOIN", "JOIN")
+    let joined = OF_ONE_SHARD
+        .iter()
+        .fold(sql.to_owned(), |sql, (join, shard)| sql.replace(join, &format!("{join} AND {shard}")));
+    joined
+        .replace("CROSS JOIN", "JOIN")
         .replace("coalesce(binary, 0) AS binary", "coalesce(\"binary\", 0) AS \"binary\"")
         .replace("AS binary,", "AS \"binary\",")
         .replace("p.origin IS NULL AS seed", "(p.origin IS NULL)::integer AS seed")
@@ -30,5 +48,6 @@ mod tests {
     #[test]
     fn joins_keep_their_conditions() {
         assert_eq!(translate("a CROSS JOIN b ON b.x = a.y"), "a JOIN b ON b.x = a.y");
+        assert_eq!(translate("WHERE w.page = p.id)"), "WHERE w.page = p.id AND w.shard = p.shard)");
     }
 }

@@ -15,6 +15,10 @@ pub struct BucketState {
     pub requests: AtomicU64,
     pub failures: AtomicU64,
     pub ranges: Mutex<Vec<String>>,
+    /// The lengths of the parts of uploads that were completed.
+    pub parts: Mutex<Vec<usize>>,
+    /// Parts of uploads under way, by the object's path and the part's number.
+    uploads: Mutex<BTreeMap<(String, u32), Vec<u8>>>,
 }
 
 /// A server of one bucket, `crawl`.
@@ -95,6 +99,36 @@ fn answered(
     let key = key.trim_start_matches('/').to_owned();
     let mut objects = state.objects.lock().unwrap();
     match method {
+        "POST" if query.starts_with("uploads") => {
+            let said = "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>";
+            ("200 OK", nothing, said.into())
+        }
+        "PUT" if query.contains("partNumber=") => {
+            let number = query.split(['=', '&']).skip_while(|word| *word != "partNumber").nth(1).unwrap();
+            state.uploads.lock().unwrap().insert((key, number.parse().unwrap()), body);
+            ("200 OK", nothing, Vec::new())
+        }
+        "POST" if query.starts_with("delete") => {
+            let asked = String::from_utf8(body).unwrap();
+            let keys = asked.split("<Key>").skip(1).filter_map(|part| part.split("</Key>").next());
+            let said: String = keys
+                .map(|key| {
+                    objects.remove(key);
+                    format!("<Deleted><Key>{key}</Key></Deleted>")
+                })
+                .collect();
+            ("200 OK", nothing, format!("<DeleteResult>{said}</DeleteResult>").into())
+        }
+        "POST" => {
+            let mut uploads = state.uploads.lock().unwrap();
+            let (done, others) = std::mem::take(&mut *uploads).into_iter().partition(|((of, _), _)| *of == key);
+            *uploads = others;
+            let done: BTreeMap<(String, u32), Vec<u8>> = done;
+            state.parts.lock().unwrap().extend(done.values().map(Vec::len));
+            objects.insert(key, done.into_values().flatten().collect());
+            let said = "<CompleteMultipartUploadResult><ETag>x</ETag></CompleteMultipartUploadResult>";
+            ("200 OK", nothing, said.into())
+        }
         "PUT" => {
             objects.insert(key, body);
             ("200 OK", nothing, Vec::new())

@@ -91,6 +91,16 @@ impl Server {
         self.try_number(sql).expect("the server answers")
     }
 
+    /// The rows that a query returns.
+    pub fn rows(&self, sql: &str) -> Vec<tokio_postgres::Row> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (client, connection) = tokio_postgres::connect(&self.url(), NoTls).await.unwrap();
+            tokio::spawn(connection);
+            client.query(sql, &[]).await.unwrap_or_else(|e| panic!("{sql}: {e:?}"))
+        })
+    }
+
     /// The processor time that the connections of our program have taken. What the server does by
     /// itself (autovacuum, checkpoints, writing its log) is not in it.
     pub fn cpu(&self) -> std::time::Duration {
