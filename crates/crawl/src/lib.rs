@@ -46,10 +46,10 @@ pub use watch::why::{
     Advice, Bounds, Breakdown, HostWait, IdleTime, RecentSpeed, SlowHost, Sockets, SpeedAccount, SpeedFacts, StageTime,
     Stretch, WaitingHost, WaitingHosts, why,
 };
-pub use worker::{ClusterWorker, SharedEnd, SharedRequest, plant, shared_settings, write_shared_dues};
+pub use worker::{ClusterWorker, SharedEnd, SharedRequest, plant, shared_settings, stop_shared, write_shared_dues};
 
-// Where shared projects are.
-pub use orb_store::{S3Options, SharedAddress, reach_s3};
+// Where shared projects are, and who starts those that are due.
+pub use orb_store::{RunRecord, RunStatus, S3Options, ScheduleDesk, SharedAddress, SharedTimetable, reach_s3};
 
 // By which `ssh` asks this program for a password.
 pub use orb_fetch::PASSWORD_VARIABLE as SSH_PASSWORD_VARIABLE;

@@ -25,6 +25,8 @@ pub struct IndexSettings {
     pub threads: usize,
     /// How often indexed pages become searchable during a crawl.
     pub commit_time: HumanDuration,
+    /// How often a worker of a shared project uploads what it has indexed.
+    pub split_time: HumanDuration,
 }
 
 impl Default for IndexSettings {
@@ -38,6 +40,7 @@ impl Default for IndexSettings {
             queue: ByteSize(16_000_000),
             threads: 0,
             commit_time: HumanDuration(Duration::from_secs(30)),
+            split_time: HumanDuration(Duration::from_secs(600)),
         }
     }
 }

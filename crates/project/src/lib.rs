@@ -36,7 +36,7 @@ mod track;
 pub mod units;
 mod ways;
 
-pub use acknowledge::acknowledge;
+pub use acknowledge::{acknowledge, acknowledge_shared};
 pub use asked::AskedProject;
 pub use compare::CompareSettings;
 pub use create::{NewProject, Template, create};

@@ -80,6 +80,7 @@ pub const KEYS: &[(&str, KeyClass)] = &[
     ("store.min_free", Operator), ("store.index_memory", Operator),
     ("index.enabled", Web), ("index.stem", Web), ("index.max_text", Operator), ("index.honour_noindex", Web),
     ("index.memory", Operator), ("index.queue", Operator), ("index.threads", Operator), ("index.commit_time", Operator),
+    ("index.split_time", Operator),
     ("search.per_host", Web),
     ("search.weights.title", Web), ("search.weights.headings", Web), ("search.weights.body", Web),
     ("search.weights.url", Web), ("search.weights.anchor", Web), ("search.weights.around", Web),

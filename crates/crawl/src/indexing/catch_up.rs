@@ -6,6 +6,7 @@
 //! ahead of a catalogue restored from a copy, or is empty. Meanwhile a number and a time are held
 //! in memory for each indexed page, 16 bytes.
 
+use super::gather::{GatheredSplits, gather};
 use super::wording::{ArchiveSource, WordingRules, from_archive};
 use super::{anchors, mark_of};
 use crate::CrawlError;
@@ -15,7 +16,7 @@ use orb_answers::index::{each_searchable, stale_pages};
 use orb_index::{ExistingIndex, PageIndexWriter};
 use orb_project::IndexSettings;
 use orb_project::Settings;
-use orb_store::{ArchiveReader, CatalogueReader, ProjectDir, ProjectLock};
+use orb_store::{ArchiveReader, CatalogueReader, CopyTurn, ProjectDir, ProjectLock};
 use std::time::Instant;
 
 /// Progress callback: pages read so far and in total; returns whether to continue.
@@ -24,6 +25,8 @@ pub type IndexingProgress<'a> = &'a mut dyn FnMut(u64, u64) -> bool;
 /// The result of catching up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caught {
+    /// What was taken over from the splits of a shared project.
+    pub gathered: GatheredSplits,
     /// Pages read from the archive.
     pub read: u64,
     /// Pages deleted.
@@ -37,21 +40,28 @@ pub struct Caught {
 }
 
 /// Brings the index of a project up to date with its catalogue; `from_scratch` discards what is
-/// there.
+/// there, and reads every page from the archive. Otherwise a copy of a shared project first takes
+/// what workers have indexed.
 pub fn update(
     project: &ProjectDir,
     settings: &Settings,
     from_scratch: bool,
     watch: IndexingProgress<'_>,
 ) -> Result<Caught, CrawlError> {
+    let _turn = CopyTurn::take(project)?;
     let _lock = ProjectLock::take(project)?;
     let (agent, settings) = (agent(&settings.fetch), &settings.index);
-    let dir = project.text_index();
+    let (dir, rules) = (project.text_index(), settings.writer(crate::machine::cores()));
     let (mut writer, found) = match from_scratch {
-        true => (PageIndexWriter::make(&dir, &settings.writer(crate::machine::cores()))?, ExistingIndex::Nothing),
-        false => PageIndexWriter::open(&dir, &settings.writer(crate::machine::cores()))?,
+        true => (PageIndexWriter::make(&dir, &rules)?, ExistingIndex::Nothing),
+        false => PageIndexWriter::open(&dir, &rules)?,
+    };
+    let gathered = match from_scratch {
+        true => GatheredSplits::default(),
+        false => gather(project, &rules.stems, &mut writer, &mut || watch(0, 0))?,
     };
     let mut caught = catch_up(project, settings, agent, &mut writer, watch)?;
+    caught.gathered = gathered;
     if let ExistingIndex::Unfit(why) = found {
         caught.remade = Some(why);
     }
@@ -80,8 +90,9 @@ pub(super) fn catch_up(
     reader.at_one_moment(|reader| {
         let held = writer.holdings()?;
         let (missing, extra) = stale_pages(reader, &held)?;
-        let mut caught = Caught { read: 0, removed: extra.len() as u64, pages: 0, remade: None, stopped: false };
-        caught.pages = held.len() as u64;
+        let (removed, pages) = (extra.len() as u64, held.len() as u64);
+        let gathered = GatheredSplits::default();
+        let mut caught = Caught { gathered, read: 0, removed, pages, remade: None, stopped: false };
         extra.into_iter().try_for_each(|page| writer.forget(page))?;
         let (rules, mut last) = (WordingRules::from(settings), Instant::now());
         each_searchable(reader, |page| {

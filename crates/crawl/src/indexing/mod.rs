@@ -6,15 +6,22 @@
 //! still exceeded then, a batch's tokens are dropped, and at the end of the run those pages are
 //! read from the archive instead ([`catch_up`]), as after a crash or a failure of the index. A
 //! failing index is reported and does not end a crawl.
+//!
+//! A worker of a shared project has no index of its own: what it records is uploaded in parts
+//! ([`splitting`]), and the index of a copy is filled from these before anything is read from the
+//! archive ([`gather`]).
 
 mod anchors;
 mod catch_up;
+mod gather;
 mod heard;
-
 mod overheard;
+mod splitting;
 mod wording;
 
 pub use catch_up::{Caught, IndexingProgress, update};
+pub use gather::GatheredSplits;
+pub(crate) use splitting::Splitting;
 pub(crate) use wording::{Wording, WordingRules};
 
 use crate::CrawlError;
@@ -49,6 +56,8 @@ enum IndexingMessage {
     Batch(Vec<IndexEntry>, Vec<PageId>, Vec<Linked>, String),
     /// The crawl is over.
     End,
+    /// The index is not needed any more.
+    Drop,
 }
 
 /// Where the recorder passes pages on.
@@ -282,7 +291,7 @@ impl IndexingThread {
         let mut committed = Instant::now();
         loop {
             match work.recv_timeout(every.saturating_sub(committed.elapsed())) {
-                Ok(IndexingMessage::End) | Err(RecvTimeoutError::Disconnected) => return self,
+                Ok(IndexingMessage::End | IndexingMessage::Drop) | Err(RecvTimeoutError::Disconnected) => return self,
                 Ok(IndexingMessage::Batch(entries, gone, links, mark)) => {
                     self.listen(links, &mark);
                     self.take(entries, &gone, mark);

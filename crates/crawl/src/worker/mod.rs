@@ -15,12 +15,13 @@ mod post;
 mod purse;
 mod team;
 
-pub use planting::{SharedRequest, plant, shared_settings, write_shared_dues};
+pub use planting::{SharedRequest, plant, shared_settings, stop_shared, write_shared_dues};
 pub(crate) use team::Team;
 
 use crate::config::Config;
 use crate::drive::clock::SteadyClock;
 use crate::drive::way_out::WayOut;
+use crate::indexing::Splitting;
 use crate::live::LiveSettings;
 use crate::read::sessions::{MAX_HOSTS, Sessions};
 use crate::record::{Recorder, RecorderRules, Revisited};
@@ -30,6 +31,7 @@ use crate::shared::SharedState;
 use crate::steps::{Roots, areas, walk_from};
 use crate::track::RevisitSelection;
 use crate::track::looks::Noises;
+use crate::watch::journal::Journal;
 use crate::watch::why::chronicle::Chronicle;
 use crate::{CrawlError, Progress, Stop};
 use addresses::AddressClerk;
@@ -41,7 +43,7 @@ use orb_page::{RunId, RunKind, RunState};
 use orb_project::{Settings, Wrong};
 use orb_store::{
     DepthRule, Home, Membership, Project, ProjectDir, ProjectOptions, RunCounters, RunStatus, SeedToPlant, ShardClerk,
-    SharedAddress, SharedProject, SharedRun, SharedSeed, StoreError, WorkerCard,
+    SharedAddress, SharedProject, SharedRun, SharedSeed, StoreError, WorkerCard, WorkerReport,
 };
 use orb_urls::Address;
 use planting::refuse_unshared;
@@ -240,11 +242,12 @@ impl ClusterWorker {
         frontier.keep_only(team.own_test(Vec::new()), clock.now());
         let progress = Arc::clone(&self.progress);
         let shared = SharedState::new(frontier, Stop::new(), Arc::clone(&scope), progress, config.uncommitted());
-        let shared = Arc::new(shared.in_team(team));
+        let splitting = start_splitting(&dir, &settings, (run.record.id, member))?;
+        let shared = Arc::new(shared.in_team(team).feeding(splitting.as_ref().map(Splitting::feed)));
         let depths = config.has_depth().then_some(DepthRule { follow_nofollow: config.read.follow_nofollow });
         let ender = Ender::new(SharedProject::open(&self.at, store.name())?, run.record.id, depths);
-        let desks =
-            Desks { settled: to_settle, latest, purse, ender, asked: Arc::clone(&self.stop), slice: self.slice };
+        let (asked, slice) = (Arc::clone(&self.stop), self.slice);
+        let desks = Desks { settled: to_settle, latest, purse, ender, asked, slice, splitting };
         let scene = LifeSetup { config: &config, shared: &shared, clock, way_out: &way_out, settings: &settings };
         let state = scene.play(project, store, (run, member), desks)?;
         (self.say)(&format!("worker {} leaves: {}", member.worker().0, state.name()));
@@ -289,12 +292,10 @@ impl ClusterWorker {
 fn settings_of(run: &SharedRun) -> Result<Settings, CrawlError> {
     let mut settings = Settings::parse(&run.record.settings, Path::new("project.toml"))?.with_ways();
     refuse_unshared(&settings)?;
-    // Budgets are drawn from the store. Aliases are not learnt, and every machine would need its
-    // own index of texts.
+    // Budgets are drawn from the store, and aliases are not learnt.
     let frontier = &mut settings.frontier;
     (frontier.max_pages, frontier.max_bytes, frontier.max_time) = (None, None, None);
     frontier.learn_aliases = false;
-    settings.index.enabled = false;
     settings.examine().map_err(|wrong: Wrong| CrawlError::Wrong(wrong))?;
     Ok(settings)
 }
@@ -324,8 +325,12 @@ impl Drop for StopsWhenOver<'_> {
     }
 }
 
-/// Gives everything back; what cannot be given back runs out.
-fn leave(mut desk: ShardClerk) -> Result<(), StoreError> {
+/// Uploads what is left of the text index and gives everything back; what cannot be given back runs
+/// out.
+fn leave(mut desk: ShardClerk, splitting: Option<Splitting>, lease: Duration) -> Result<(), StoreError> {
+    if let Some(splitting) = splitting {
+        hand_in(splitting, &mut desk, lease);
+    }
     match desk.leave() {
         Err(StoreError::StoreAway { .. } | StoreError::Fenced { .. }) => Ok(()),
         left => left,
@@ -340,6 +345,39 @@ struct Desks {
     ender: Ender,
     asked: Arc<Stop>,
     slice: Duration,
+    splitting: Option<Splitting>,
+}
+
+/// The text index that this worker makes for others, if one is wanted.
+fn start_splitting(
+    dir: &ProjectDir,
+    settings: &Settings,
+    (run, member): (RunId, &Membership),
+) -> Result<Option<Splitting>, CrawlError> {
+    if !settings.index.enabled {
+        return Ok(None);
+    }
+    let log = Journal::open(dir, run)?;
+    Splitting::start(dir, &settings.index, member.splits()?, log).map(Some)
+}
+
+/// Uploads what is left of the text index; meanwhile the worker stays alive, since the dead cannot
+/// add anything.
+fn hand_in(splitting: Splitting, desk: &mut ShardClerk, lease: Duration) {
+    std::thread::scope(|threads| {
+        let finishing = threads.spawn(move || splitting.finish());
+        let mut beaten = Instant::now();
+        while !finishing.is_finished() {
+            if beaten.elapsed() >= lease / 5 {
+                let report =
+                    WorkerReport { why: "uploading what it has indexed".to_owned(), ..WorkerReport::default() };
+                // If it is buried after all, its pages are read from the archive.
+                let _ = desk.beat(&report);
+                beaten = Instant::now();
+            }
+            std::thread::park_timeout(Duration::from_millis(20));
+        }
+    });
 }
 
 impl LifeSetup<'_> {
@@ -368,7 +406,7 @@ impl LifeSetup<'_> {
             live: &live,
             dir: &dir,
         };
-        let Desks { settled, latest, purse, ender, asked, slice } = desks;
+        let Desks { settled, latest, purse, ender, asked, slice, splitting } = desks;
         let (driver, crew) = start(recorder, setup, &current)?;
         let held = Arc::new(HeldShards::default());
         let items = driver.errand.recorder.clone();
@@ -418,7 +456,7 @@ impl LifeSetup<'_> {
         let state = driven?;
         // The recorder knows best why it has ended.
         home?;
-        leave(desk?)?;
+        leave(desk?, splitting, member.lease())?;
         Ok(shared.team.as_ref().and_then(Team::ended).unwrap_or(state))
     }
 }

@@ -8,7 +8,7 @@ use crate::CrawlError;
 use crate::steps;
 use crate::track::RevisitSelection;
 use crate::track::forecast::{VisitAllowance, choose, dues};
-use orb_page::{Moment, PageId, RunId, RunKind};
+use orb_page::{Moment, PageId, RunId, RunKind, RunState};
 use orb_project::units::Pace;
 use orb_project::{RenderWhen, Settings};
 use orb_store::{
@@ -31,6 +31,8 @@ pub struct SharedRequest<'a> {
     pub kind: RunKind,
     /// Which known pages to revisit.
     pub choice: RevisitSelection,
+    /// The run that is meant, for whoever has decided by those before it: no other is begun.
+    pub number: Option<RunId>,
 }
 
 /// The settings of a project on a shared store, if it is there.
@@ -44,7 +46,7 @@ pub fn shared_settings(at: &SharedAddress, name: &str) -> Result<Option<Settings
 
 /// Puts a project on a shared store and begins a run there, or resumes the one that is open.
 pub fn plant(at: &SharedAddress, request: &SharedRequest<'_>) -> Result<RunId, CrawlError> {
-    let SharedRequest { name, settings, kept, seeds, kind, choice } = *request;
+    let SharedRequest { name, settings, kept, seeds, kind, choice, number } = *request;
     settings.examine()?;
     refuse_unshared(settings)?;
     let (text, kept) = (settings.without_passwords().to_toml(), kept.without_passwords().to_toml());
@@ -64,7 +66,7 @@ pub fn plant(at: &SharedAddress, request: &SharedRequest<'_>) -> Result<RunId, C
     if let Some(last) = store.last_run()?.filter(|last| last.record.state.is_resumed()) {
         return resume(&mut store, request, &last, &seeds);
     }
-    let mut terms = terms(settings);
+    let mut terms = RunTerms { number, ..terms(settings) };
     if kind == RunKind::Track {
         terms.choice = Some(choice.text());
         terms.chosen = chosen(&mut store, settings, choice)?;
@@ -80,6 +82,12 @@ pub fn plant(at: &SharedAddress, request: &SharedRequest<'_>) -> Result<RunId, C
     Ok(store.plant_on(&planted, &terms)?)
 }
 
+/// Asks all machines to end a run with everything saved: each leaves it when it next says that it is
+/// alive.
+pub fn stop_shared(at: &SharedAddress, name: &str, run: RunId) -> Result<(), CrawlError> {
+    Ok(SharedProject::open(at, name)?.finish_run(run, RunState::Stopped)?)
+}
+
 /// Takes up a run that has not ended.
 fn resume(
     store: &mut SharedProject,
@@ -90,6 +98,9 @@ fn resume(
     let (record, settings) = (&last.record, request.settings);
     if request.kind == RunKind::Track && record.kind == RunKind::Crawl {
         return Err(CrawlError::Unfinished { run: record.id.0, project: request.name.to_owned() });
+    }
+    if request.number.is_some_and(|number| number != record.id) {
+        return Err(CrawlError::Setting(format!("run {} was begun by somebody else", record.id.0)));
     }
     if record.finished_at.is_some() {
         let done = RunCounters::of(&record.counters);
