@@ -128,6 +128,14 @@ impl Collection {
         matches!(opened, Ok(Err(orb_index::IndexError::Outdated { .. })))
     }
 
+    /// Whether the text index holds everything that was collected.
+    pub fn has_current_index(&self) -> Result<bool> {
+        let extent = self.catalogue.extent()?;
+        let opened = guarded(&self.project, || Searcher::open(&self.project.text_index()))?;
+        let now = orb_index::mark(extent.batch, extent.nonce);
+        Ok(opened.is_ok_and(|index| index.mark() == Some(now.as_str())))
+    }
+
     /// The text index; if there is none, the error says how to get one.
     pub(crate) fn searcher(&self) -> Result<&Searcher> {
         if let Some(searcher) = self.searcher.get() {

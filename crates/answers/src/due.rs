@@ -1,9 +1,10 @@
 //! When is a project due next?
 
+use crate::status::runs_now;
 use crate::{Result, last_run};
 use orb_page::{Moment, RunKind};
 use orb_project::{Due, Settings};
-use orb_store::{ProjectDir, ProjectLock, RunRecord};
+use orb_store::{ProjectDir, RunRecord};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
@@ -40,7 +41,7 @@ pub fn due(project: &ProjectDir, settings: &Settings, now: Moment) -> Result<Due
 
 /// The same for whoever knows the last run.
 pub(crate) fn of(project: &ProjectDir, settings: &Settings, last: Option<&RunRecord>, now: Moment) -> Due {
-    Due::of(&settings.schedule, project, last, ProjectLock::is_held(project), now)
+    Due::of(&settings.schedule, project, last, runs_now(project, last), now)
 }
 
 /// When a project is due; `None` without a schedule.
@@ -97,7 +98,7 @@ pub(crate) fn scheduled(
     settings.schedule.schedule()?;
     let due = of(project, settings, last, now);
     let zone = &settings.schedule.zone;
-    let running = ProjectLock::is_held(project);
+    let running = runs_now(project, last);
     let shown = match due.at {
         Some(at) if due.now => format!("now, since {}", zone.show(at)),
         Some(at) => zone.show(at),

@@ -6,9 +6,10 @@
 //! between its last batch and its end. Figures are derived: what cannot be read is counted again,
 //! and what cannot be written is not kept.
 
+use crate::status::may_go_on;
 use crate::{Collection, Result};
 use orb_page::Moment;
-use orb_store::{ProjectDir, ProjectLock, RunRecord};
+use orb_store::{ProjectDir, RunRecord};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -175,7 +176,7 @@ pub(crate) fn recall_run<T: DeserializeOwned>(project: &ProjectDir, run: &RunRec
 
 /// Keeps figures of a run that has ended, unless something is being written that may resume it.
 pub(crate) fn keep_run<T: Serialize>(project: &ProjectDir, run: &RunRecord, figures: &T) {
-    let Some(finished_at) = run.finished_at.filter(|_| !ProjectLock::is_held(project)) else { return };
+    let Some(finished_at) = run.finished_at.filter(|_| !may_go_on(project, run)) else { return };
     let kept = EndedRun { format: FORMAT, started_at: run.started_at.0, finished_at: finished_at.0, figures };
     if let Ok(text) = serde_json::to_vec(&kept) {
         write(project, &run_place(project, run), &text);

@@ -20,6 +20,7 @@ mod check;
 mod collection;
 mod compare;
 pub mod content;
+mod copies;
 mod diff;
 mod due;
 mod error;
@@ -59,6 +60,7 @@ mod sql;
 mod stats;
 mod status;
 mod top;
+mod upkeep;
 mod versions;
 mod views;
 mod window;
@@ -70,6 +72,10 @@ pub use check::check;
 pub use collection::{Collection, helper_limits};
 pub use compare::{ChoosablePart, ComparedVersions, choosable_parts, compare_versions, ignoring, only};
 pub use content::{ArchivedVersion, ContentExtent, ContentForm, PageContent, VisitedPage, content, visited};
+pub use copies::{
+    ListedShared, copied_at, is_shared_copy, refresh_copy, shared_collection, shared_copies, shared_projects,
+    shared_searchable,
+};
 pub use diff::{DiffBy, DiffSide, DiffWish, PageDiff, diff};
 pub use due::{DueProject, UpcomingRuns, due, due_project};
 pub use error::AnswerError;
@@ -103,7 +109,7 @@ pub use page_file::{front_matter, page_file_name};
 pub use pages::{PageFilter, PageList, StatusRange, pages};
 pub use plan::{Assumed, AssumptionSource, Assumptions, CrawlPlan, PlannedDays, Share, Wishes, plan};
 pub use projects::{ListedProject, projects};
-pub use pulled::{PullReport, need_bytes, pull, shared_collection, shared_schema, shared_sql};
+pub use pulled::{PullReport, need_bytes, pull, pull_with_splits, shared_schema, shared_sql};
 pub use queue::{QueueFilter, QueuePart, QueuedHost, QueuedPage, queue, queue_text};
 pub use report::{Report, ReportWish, RunReport, report};
 pub use rules::{QueueLoss, TriedUrl, queue_loss, try_url};
@@ -117,8 +123,11 @@ pub use show::{ShownPage, show};
 pub use size::project_size;
 pub use sql::{SqlQuery, cell_text, cell_value, schema, sql};
 pub use stats::{CountAge, CrawlStats, HostRules, ShownRule, counted_stats, stats};
-pub use status::{ProjectStatus, is_running, last_run, last_written, state_of, status};
+pub use status::{ProjectStatus, is_attended, is_running, last_run, last_written, state_of, status, status_of};
 pub use top::{RankedKind, Top, TopRow, top};
+pub use upkeep::{
+    ArchiveAccount, LossAccount, OrphanAccount, PreparedStore, StitchReport, archive_account, prepare, stitch,
+};
 pub use versions::ChangedVersions;
 pub use views::PageViews;
 pub use window::Window;

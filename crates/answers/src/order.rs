@@ -7,7 +7,8 @@
 
 use crate::Collection;
 use crate::kept::KeptRow;
-use orb_store::{ProjectLock, RunRecord};
+use crate::status::may_go_on;
+use orb_store::RunRecord;
 
 /// The format that this program writes.
 const FORMAT: u64 = 1;
@@ -33,7 +34,7 @@ impl ReportOrder {
         if let Some(kept) = KeptRow::recall(project, &name, &head) {
             return Some(Self::Kept(kept));
         }
-        if ProjectLock::is_held(project) {
+        if may_go_on(project, run) {
             return None;
         }
         let order = collection.catalogue().change_order(run.id).ok()?;

@@ -5,18 +5,14 @@
 //! of a project can then be asked of it, by the same code. Only SQL goes to the store itself.
 
 use crate::sql::refused;
-use crate::{AnswerError, Collection, Result, SqlQuery};
+use crate::{AnswerError, Result, SqlQuery};
 use orb_store::{
-    Cell, CopyChange, CopyOrigin, Home, ProjectDir, PulledCopy, QueryEnd, QueryLimits, SharedAddress, SharedProject,
-    TableNote,
+    Cell, CopyChange, CopyOrigin, CopySplits, Home, ProjectDir, PulledCopy, QueryEnd, QueryLimits, SharedAddress,
+    SharedProject, TableNote,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::ops::ControlFlow;
-use std::path::Path;
-
-/// The directory in a home where copies are kept for questions: no project has such a name.
-const COPIES: &str = ".shared";
 
 /// What `orb pull` has done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -39,11 +35,26 @@ pub struct PullReport {
     pub files: u64,
     /// The bytes of these.
     pub bytes: u64,
+    /// Splits of the text index that there are.
+    pub splits: u64,
 }
 
 /// Makes a local project of a shared one, or brings it up to date.
 pub fn pull(home: &Home, at: &SharedAddress, of: &str, project: &str, bytes: bool) -> Result<PullReport> {
+    pull_from(&mut SharedProject::open(at, of)?, home, project, bytes)
+}
+
+/// The same, noting which parts of its text index there are, for whoever brings its own up to date.
+pub fn pull_with_splits(home: &Home, at: &SharedAddress, of: &str, project: &str, bytes: bool) -> Result<PullReport> {
     let mut store = SharedProject::open(at, of)?;
+    // What is in these is in the copy, which is made later.
+    let splits = store.splits()?;
+    let pulled = pull_from(&mut store, home, project, bytes)?;
+    CopySplits::note(&home.find(project)?, &splits)?;
+    Ok(PullReport { splits: splits.len() as u64, ..pulled })
+}
+
+fn pull_from(store: &mut SharedProject, home: &Home, project: &str, bytes: bool) -> Result<PullReport> {
     // Listed when it is whole: until then there is no such project.
     let copy = store.pull(&home.place(project)?, bytes)?;
     home.project(project)?;
@@ -54,14 +65,8 @@ pub fn pull(home: &Home, at: &SharedAddress, of: &str, project: &str, bytes: boo
         CopyChange::Replaced => "replaced",
         CopyChange::Unchanged => "unchanged",
     };
-    Ok(PullReport { project: project.to_owned(), of: of.to_owned(), change, pages, visits, links, rows, files, bytes })
-}
-
-/// Opens a project on a shared store for questions, as it is now.
-pub fn shared_collection(home: &Path, at: &SharedAddress, project: &str) -> Result<Collection> {
-    let copies = Home::open(&home.join(COPIES).join(at.key()?))?;
-    pull(&copies, at, project, project, false)?;
-    Collection::open(&copies, project)
+    let (project, of, splits) = (project.to_owned(), store.name().to_owned(), 0);
+    Ok(PullReport { project, of, change, pages, visits, links, rows, files, bytes, splits })
 }
 
 /// Fails for a copy whose bytes are on the store alone.

@@ -6,11 +6,10 @@
 use crate::kept::{keep_run, recall_run};
 use crate::order::ReportOrder;
 use crate::versions::ChangedVersions;
-use crate::{AnswerError, CHANGES, Collection, Result, state_of};
+use crate::{AnswerError, CHANGES, Collection, Result, is_attended, state_of};
 use orb_page::{Flag, Moment, RunId};
 use orb_store::{
-    AckRow, CatalogueReader, FlagCounts, FlagTally, ProjectLock, ReportFilter, ReportRow, RunCounters, RunRecord,
-    StoreError,
+    AckRow, CatalogueReader, FlagCounts, FlagTally, ReportFilter, ReportRow, RunCounters, RunRecord, StoreError,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
@@ -139,7 +138,7 @@ impl<'a> Report<'a> {
         let account = RunReport {
             project: name.to_owned(),
             run: record.id.0,
-            state: state_of(&record, ProjectLock::is_held(collection.project())).to_owned(),
+            state: state_of(&record, is_attended(collection.project())).to_owned(),
             kind: record.kind.name().to_owned(),
             started_at: record.started_at,
             finished_at: record.finished_at,

@@ -1,8 +1,8 @@
 //! Which runs were there, and what did each of them write down?
 
-use crate::{AnswerError, Collection, Result, Window, state_of};
+use crate::{AnswerError, Collection, Result, Window, is_attended, state_of};
 use orb_page::RunId;
-use orb_store::{AckRow, CatalogueReader, ProjectDir, ProjectLock, RunCounters, RunRecord};
+use orb_store::{AckRow, CatalogueReader, ProjectDir, RunCounters, RunRecord};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -31,11 +31,11 @@ pub struct ListedRun {
 }
 
 impl ListedRun {
-    fn of(reader: &CatalogueReader, record: &RunRecord, is_held: bool) -> Result<Self> {
+    fn of(reader: &CatalogueReader, record: &RunRecord, is_attended: bool) -> Result<Self> {
         Ok(Self {
             run: record.id.0,
             kind: record.kind.name().to_owned(),
-            state: state_of(record, is_held).to_owned(),
+            state: state_of(record, is_attended).to_owned(),
             started_at: record.started_at.to_string(),
             finished_at: record.finished_at.map(|at| at.to_string()),
             acknowledged: reader.ack(record.id)?,
@@ -46,11 +46,11 @@ impl ListedRun {
 
 /// The runs before this one, or all of them, latest first: these of them.
 pub fn runs(collection: &Collection, before: Option<u32>, rows: Window) -> Result<Vec<ListedRun>> {
-    let is_held = ProjectLock::is_held(collection.project());
+    let is_attended = is_attended(collection.project());
     let reader = collection.catalogue();
     let records = reader.runs()?;
     let earlier = records.iter().filter(|record| before.is_none_or(|before| record.id.0 < before));
-    rows.of(earlier).into_iter().map(|record| ListedRun::of(reader, record, is_held)).collect()
+    rows.of(earlier).into_iter().map(|record| ListedRun::of(reader, record, is_attended)).collect()
 }
 
 /// One run.
@@ -58,7 +58,7 @@ pub fn run(collection: &Collection, run: u32) -> Result<ListedRun> {
     let reader = collection.catalogue();
     let record = reader.run(RunId(run))?;
     let record = record.ok_or_else(|| unknown(&collection.project().name, run))?;
-    ListedRun::of(reader, &record, ProjectLock::is_held(collection.project()))
+    ListedRun::of(reader, &record, is_attended(collection.project()))
 }
 
 /// The log of a run; of a very long one the end. A run that wrote none has an empty one.

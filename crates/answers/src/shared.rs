@@ -33,6 +33,8 @@ pub struct SharedStatus {
     pub addresses: u64,
     /// Those of them that another worker waits for.
     pub addresses_contested: u64,
+    /// Parts of its text index that workers have uploaded.
+    pub splits: u64,
     /// The workers.
     pub workers: Vec<SharedWorkerStatus>,
 }
@@ -69,7 +71,7 @@ pub fn shared_status(at: &SharedAddress, project: Option<&str>) -> Result<Vec<Sh
 
 fn one(at: &SharedAddress, name: &str) -> Result<SharedStatus> {
     let mut store = SharedProject::open(at, name)?;
-    let (last, seen) = (store.last_run()?, store.overview()?);
+    let (last, seen, splits) = (store.last_run()?, store.overview()?, store.split_count()?);
     let workers = seen.workers.into_iter().map(|worker| SharedWorkerStatus {
         id: worker.id.0,
         name: worker.name,
@@ -96,6 +98,7 @@ fn one(at: &SharedAddress, name: &str) -> Result<SharedStatus> {
         oldest_letter: seen.oldest_letter.as_ref().map(Duration::as_secs_f64),
         addresses: seen.addresses,
         addresses_contested: seen.contested,
+        splits,
         workers: workers.collect(),
     })
 }

@@ -1,6 +1,6 @@
 //! What is there, and what is running?
 
-use crate::{Result, due};
+use crate::{Result, due, is_shared_copy};
 use orb_page::Moment;
 use orb_project::Settings;
 use orb_store::{Home, ProjectDir, ProjectLock, RunCounters, RunReader, RunRecord, RunStatus};
@@ -32,36 +32,44 @@ pub struct ProjectStatus {
     pub counters: RunCounters,
 }
 
+impl ProjectStatus {
+    /// The state of a project of which nothing is known.
+    pub fn blank(project: &str) -> Self {
+        Self {
+            project: project.to_owned(),
+            running: false,
+            run: None,
+            kind: None,
+            state: None,
+            started_at: None,
+            finished_at: None,
+            next_due: None,
+            counters: RunCounters::default(),
+        }
+    }
+}
+
 /// The state of a project, or of all projects of a home.
 pub fn status(home: &Home, project: Option<&str>) -> Result<Vec<ProjectStatus>> {
     let projects = match project {
         Some(name) => vec![home.find(name)?],
         None => home.list()?,
     };
-    projects
-        .iter()
-        .map(|project| {
-            // Commands that need the settings report unreadable ones.
-            let settings = Settings::kept(project).ok().flatten();
-            Ok(of(project, last_run(project)?.as_ref(), settings.as_ref()))
-        })
-        .collect()
+    projects.iter().map(status_of).collect()
+}
+
+/// The state of a project that was already looked up.
+pub fn status_of(project: &ProjectDir) -> Result<ProjectStatus> {
+    // Commands that need the settings report unreadable ones.
+    let settings = Settings::kept(project).ok().flatten();
+    Ok(of(project, last_run(project)?.as_ref(), settings.as_ref()))
 }
 
 /// The state of a project with this last run and these settings.
 pub(crate) fn of(project: &ProjectDir, last: Option<&RunRecord>, settings: Option<&Settings>) -> ProjectStatus {
-    let running = ProjectLock::is_held(project);
-    let blank = ProjectStatus {
-        project: project.name.clone(),
-        running,
-        run: None,
-        kind: None,
-        state: None,
-        started_at: None,
-        finished_at: None,
-        next_due: settings.and_then(|s| due::of(project, s, last, Moment::now()).at).map(|at| at.to_string()),
-        counters: RunCounters::default(),
-    };
+    let running = runs_now(project, last);
+    let next_due = settings.and_then(|s| due::of(project, s, last, Moment::now()).at).map(|at| at.to_string());
+    let blank = ProjectStatus { running, next_due, ..ProjectStatus::blank(&project.name) };
     let Some(last) = last else { return blank };
     ProjectStatus {
         state: Some(state_of(last, running).to_owned()),
@@ -74,9 +82,32 @@ pub(crate) fn of(project: &ProjectDir, last: Option<&RunRecord>, settings: Optio
     }
 }
 
-/// Whether a process is using a project: the quickest question of all.
+/// Whether a project is running: the quickest question of all, unless it is a copy.
 pub fn is_running(project: &ProjectDir) -> bool {
+    if is_shared_copy(project) {
+        return last_run(project).is_ok_and(|last| runs_now(project, last.as_ref()));
+    }
     ProjectLock::is_held(project)
+}
+
+/// The same for whoever knows the last run. Who works on a shared project is not known here, and
+/// who brings its copy up to date does not: its run is open or not.
+pub(crate) fn runs_now(project: &ProjectDir, last: Option<&RunRecord>) -> bool {
+    match is_shared_copy(project) {
+        true => last.is_some_and(|run| run.state == RunStatus::Running),
+        false => ProjectLock::is_held(project),
+    }
+}
+
+/// Whether somebody may be working on a run of the project that has not ended.
+pub fn is_attended(project: &ProjectDir) -> bool {
+    is_shared_copy(project) || ProjectLock::is_held(project)
+}
+
+/// Whether more may be recorded of a run that has ended: it may be resumed, or machines that share
+/// it are still leaving.
+pub(crate) fn may_go_on(project: &ProjectDir, run: &RunRecord) -> bool {
+    ProjectLock::is_held(project) || (is_shared_copy(project) && run.state.is_resumed())
 }
 
 /// When something was last recorded in a project; `None` if it has collected nothing.
