@@ -8,6 +8,7 @@
 //! question that panics fails alone: its thread lives on, and the collection it had is closed.
 
 use crate::problem::ProblemDetails;
+use crate::shared::{ServedHome, SharedProjects};
 use orb_answers::Collection;
 use orb_project::{Home, ProjectDir, StoreError};
 use std::collections::VecDeque;
@@ -21,7 +22,7 @@ use tokio::sync::oneshot;
 const KEPT_OPEN: usize = 32;
 
 /// Something to do on one of the desk's threads.
-type DeskJob = Box<dyn FnOnce(&Home) + Send>;
+type DeskJob = Box<dyn FnOnce(&ServedHome) + Send>;
 
 /// The threads that answer, and the collections they keep open.
 pub(crate) struct Desk {
@@ -30,12 +31,12 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// Starts this many threads for a home.
-    pub(crate) fn open(home: &Path, threads: usize) -> Result<Self, StoreError> {
+    /// Starts this many threads for a home, and for the projects on a shared store.
+    pub(crate) fn open(home: &Path, threads: usize, shared: Option<&Arc<SharedProjects>>) -> Result<Self, StoreError> {
         let (jobs, waiting) = channel();
         let waiting = Arc::new(Mutex::new(waiting));
         for number in 0..threads {
-            let (home, waiting) = (Home::open(home)?, Arc::clone(&waiting));
+            let (home, waiting) = (ServedHome::new(Home::open(home)?, shared)?, Arc::clone(&waiting));
             let thread = std::thread::Builder::new().name(format!("answer {number}"));
             let started = thread.spawn(move || attend(&home, &waiting));
             started.map_err(|e| StoreError::io("start a thread for", Path::new("answers"), e))?;
@@ -47,7 +48,7 @@ impl Desk {
     pub(crate) async fn work<T, F>(&self, job: F) -> Result<T, ProblemDetails>
     where
         T: Send + 'static,
-        F: FnOnce(&Home) -> T + Send + 'static,
+        F: FnOnce(&ServedHome) -> T + Send + 'static,
     {
         let (sender, answer) = oneshot::channel();
         let job: DeskJob = Box::new(move |home| {
@@ -128,7 +129,7 @@ fn put_back(shelf: &Mutex<VecDeque<Collection>>, collection: Collection) {
 }
 
 /// Does what is asked until nobody can ask any more.
-fn attend(home: &Home, jobs: &Mutex<Receiver<DeskJob>>) {
+fn attend(home: &ServedHome, jobs: &Mutex<Receiver<DeskJob>>) {
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(job) = job else { return };
@@ -143,7 +144,7 @@ mod tests {
 
     fn at_desk<T>(test: impl AsyncFnOnce(&Desk) -> T) -> T {
         let tmp = tempfile::tempdir().unwrap();
-        let desk = Desk::open(tmp.path(), 1).unwrap();
+        let desk = Desk::open(tmp.path(), 1, None).unwrap();
         tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(test(&desk))
     }
 

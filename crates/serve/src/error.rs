@@ -44,6 +44,9 @@ pub enum ServeError {
     /// Standard input or output does not work.
     #[error("cannot talk over standard input and output")]
     Converse(#[source] std::io::Error),
+    /// The shared store cannot be used.
+    #[error("{0}")]
+    Shared(String),
     /// The home cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),

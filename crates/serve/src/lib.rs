@@ -48,6 +48,7 @@ mod routes;
 mod scheduler;
 mod server;
 mod settings_file;
+mod shared;
 mod sheet;
 mod state;
 mod steer;

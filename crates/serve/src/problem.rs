@@ -79,6 +79,24 @@ impl ProblemDetails {
         problem.with_header(RETRY_AFTER, "5")
     }
 
+    /// The shared store does not answer.
+    pub(crate) fn store_away() -> Self {
+        let detail = "the shared store does not answer";
+        let problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, "store-away", "The store is away", detail);
+        problem.with_header(RETRY_AFTER, "5")
+    }
+
+    /// There is no copy yet of a project on the shared store.
+    pub(crate) fn copying(project: &str, has_failed: bool) -> Self {
+        let (title, detail) = match has_failed {
+            false => ("Being copied", "is on a shared store, and its first copy is being made: look again in a moment"),
+            true => ("Not copied yet", "is on a shared store that does not answer, or not as it should"),
+        };
+        let detail = format!("project {project} {detail}");
+        let problem = Self::new(StatusCode::SERVICE_UNAVAILABLE, "copying", title, detail);
+        problem.with_header(RETRY_AFTER, "2")
+    }
+
     /// We failed. The cause goes to the log.
     pub(crate) fn failed(cause: &dyn Display) -> Self {
         tracing::error!("a request failed: {cause}");
@@ -137,7 +155,8 @@ impl ProblemDetails {
     }
 
     fn page(&self, frame: Frame) -> String {
-        let page = ErrorPage { frame, status: self.status.as_u16(), title: self.title, detail: &self.detail };
+        let (status, again) = (self.status.as_u16(), self.kind == "copying");
+        let page = ErrorPage { frame, status, title: self.title, detail: &self.detail, again };
         // A template over plain strings does not fail; if it does, people read at least this.
         page.render().unwrap_or_else(|_| self.title.to_owned())
     }
@@ -156,7 +175,11 @@ impl From<AnswerError> for ProblemDetails {
             AnswerError::Unknown(what) => Self::not_found(what),
             AnswerError::NotBuilt(what) => Self::conflict("not-built", what),
             AnswerError::Refused(why) => Self::unprocessable(why),
-            AnswerError::Output(_) | AnswerError::Failed(_) => Self::failed(&error),
+            AnswerError::Failed(cause) => match cause.downcast::<StoreError>() {
+                Ok(error) => (*error).into(),
+                Err(cause) => Self::failed(&cause),
+            },
+            AnswerError::Output(_) => Self::failed(&error),
         }
     }
 }
@@ -170,6 +193,7 @@ impl From<StoreError> for ProblemDetails {
             StoreError::NoSuchUser { .. } => Self::not_found(error),
             StoreError::BadAccount(why) => Self::unprocessable(why),
             StoreError::InUse { .. } => Self::conflict("running", error),
+            StoreError::StoreAway { .. } | StoreError::ArchiveAway { .. } => Self::store_away(),
             other => Self::failed(&other),
         }
     }

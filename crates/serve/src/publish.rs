@@ -173,7 +173,7 @@ fn mark_part(response: &mut Response, part: Option<(u64, u64)>, length: u64) {
 /// The response with a file of ours that never changes, known by this tag: a download in parts.
 pub(crate) async fn send_file(request: &AdmittedRequest, path: PathBuf, (name, tag): (&str, &str)) -> Handled {
     let headers = &request.parts.headers;
-    let open = move |_: &orb_project::Home| {
+    let open = move |_: &crate::shared::ServedHome| {
         let file = File::open(path)?;
         Ok((file.metadata()?.len(), file))
     };

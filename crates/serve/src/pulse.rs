@@ -5,10 +5,11 @@
 //! whatever the number of listeners; and when nobody listens, nobody looks.
 
 use crate::problem::ProblemDetails;
+use crate::shared::ServedHome;
 use crate::state::AppState;
 use orb_answers::{AnswerError, CHANGES, ChangePage, StatusBoard, changes, is_running, last_written, latest_changes};
 use orb_crawl::outputs::output_standings;
-use orb_project::{Home, ProjectDir};
+use orb_project::ProjectDir;
 use serde_json::json;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -133,7 +134,8 @@ async fn watch(state: Arc<AppState>, told: Sender<Arc<Beat>>) {
 }
 
 /// Looks at every project that runs, was written to, or was never looked at.
-fn look(home: &Home, open: (&crate::desk::OpenShelf, &StatusBoard), seen: &mut SeenProjects) -> Beat {
+fn look(home: &ServedHome, open: (&crate::desk::OpenShelf, &StatusBoard), seen: &mut SeenProjects) -> Beat {
+    home.attend();
     let projects = home.list().unwrap_or_default();
     let is_gone = |name: &&String| !projects.iter().any(|project| project.name == **name);
     let gone: Vec<String> = seen.projects.keys().filter(is_gone).cloned().collect();

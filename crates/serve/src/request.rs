@@ -4,6 +4,7 @@ use crate::fields::FormFields;
 use crate::gate::{IdentifiedBy, Identity};
 use crate::problem::{Handled, ProblemDetails};
 use crate::routes::Right;
+use crate::shared::{ServedHome, SharedProjects};
 use crate::state::AppState;
 use crate::view::Frame;
 use askama::Template;
@@ -13,8 +14,8 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
-use orb_answers::{Collection, ProjectStatus};
-use orb_project::{Home, ProjectDir, User};
+use orb_answers::{Collection, ProjectStatus, is_shared_copy};
+use orb_project::{ProjectDir, User};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::net::{IpAddr, Ipv4Addr};
@@ -138,7 +139,7 @@ impl AdmittedRequest {
     where
         T: Send + 'static,
         E: Into<ProblemDetails> + Send + 'static,
-        F: FnOnce(&Home) -> Result<T, E> + Send + 'static,
+        F: FnOnce(&ServedHome) -> Result<T, E> + Send + 'static,
     {
         self.state.desk.work(job).await?.map_err(E::into)
     }
@@ -152,7 +153,25 @@ impl AdmittedRequest {
     /// What stands around a page.
     pub(crate) fn frame(&self) -> Frame {
         let project = self.project.as_ref().map(|project| project.name.clone());
-        Frame::new(self.identity.as_ref(), self.parts.uri.path(), project)
+        let frame = Frame::new(self.identity.as_ref(), self.parts.uri.path(), project);
+        match (&self.project, &self.state.shared) {
+            (Some(project), Some(shared)) if is_shared_copy(project) => frame.of_shared(&shared.mark(project)),
+            (Some(project), Some(shared)) if shared.has(&project.name) => frame.of_two(),
+            _ => frame,
+        }
+    }
+
+    /// The project's place on the shared store; `None` if it is one of the home.
+    pub(crate) fn shared(&self) -> Option<(&Arc<SharedProjects>, &ProjectDir)> {
+        let project = self.project.as_ref().filter(|project| is_shared_copy(project))?;
+        self.state.shared.as_ref().map(|shared| (shared, project))
+    }
+
+    /// Waits a moment until what was changed on the shared store is seen here.
+    pub(crate) async fn catch_up(&self) {
+        if let Some((shared, project)) = self.shared() {
+            shared.catch_up(&project.name).await;
+        }
     }
 
     /// Whether a program asks, that wants JSON where people get a page.

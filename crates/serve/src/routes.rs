@@ -173,6 +173,13 @@ impl RouteRow {
         self
     }
 
+    /// Whether it changes something that only projects of the home have.
+    pub(crate) fn is_at_home(&self) -> bool {
+        const BESIDE: [&str; 3] = ["/intake", "/check", "/deliver"];
+        let is_beside = || BESIDE.iter().any(|path| self.path.ends_with(path));
+        self.verb != Verb::Get && self.has_project() && (self.right == Right::Edit || is_beside())
+    }
+
     /// Whether it is about a project.
     pub(crate) fn has_project(&self) -> bool {
         self.path.split('/').any(|part| part == "{p}")

@@ -20,7 +20,7 @@ const LOOK: Duration = Duration::from_secs(30);
 const REST: Duration = Duration::from_secs(600);
 
 /// Who asks for a run that is due.
-const SCHEDULE: &str = "schedule";
+pub(crate) const SCHEDULE: &str = "schedule";
 
 /// Starts what is due until the server stops.
 pub(crate) async fn keep_schedule(state: Arc<AppState>, at_once: usize) {
@@ -47,7 +47,7 @@ fn start_due(home: &Home, state: &AppState, at_once: usize) {
             return;
         }
         if let Some(wish) = wish(&project, Moment::now())
-            && let Err(problem) = state.launcher.start(home, &project, &wish, SCHEDULE)
+            && let Err(problem) = state.launcher.start(home, &project, &wish, SCHEDULE.into())
         {
             tracing::warn!("project {} is due and was not started: {}", project.name, problem.detail);
         }
@@ -58,12 +58,17 @@ fn start_due(home: &Home, state: &AppState, at_once: usize) {
 /// look at the project.
 fn wish(project: &ProjectDir, now: Moment) -> Option<RunWish> {
     let due = due_project(project, now).ok().flatten().filter(|due| due.is_due && !due.running)?;
-    let failed = LaunchRecord::read(project).filter(LaunchRecord::has_failed).and_then(|record| record.ended_at);
-    if failed.and_then(|at| Moment::parse(&at)).is_some_and(|at| now < at.plus(REST)) {
+    if has_just_failed(project, now) {
         return None;
     }
     let has_budget = Settings::kept(project).ok().flatten()?.track.budget.is_some();
     Some(RunWish { kind: due.kind.into(), due: has_budget, budget: None })
+}
+
+/// Whether the last run of a project that was started here failed a short while ago.
+pub(crate) fn has_just_failed(project: &ProjectDir, now: Moment) -> bool {
+    let failed = LaunchRecord::read(project).filter(LaunchRecord::has_failed).and_then(|record| record.ended_at);
+    failed.and_then(|at| Moment::parse(&at)).is_some_and(|at| now < at.plus(REST))
 }
 
 #[cfg(test)]

@@ -7,14 +7,16 @@ use crate::first::FirstLink;
 use crate::gate::{AllowedHosts, KnownVisitors, front};
 use crate::launch::{Launch, Launcher};
 use crate::scheduler::keep_schedule;
+use crate::shared::{SharedProjects, keep_shared_schedule};
 use crate::state::AppState;
 use crate::viewing::ViewHost;
 use crate::websub::keep_subscriptions;
-use orb_crawl::{Stop, machine};
+use orb_crawl::{SharedAddress, Stop, machine};
 use orb_project::Home;
 use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
@@ -43,6 +45,8 @@ pub struct ServeOptions {
     pub patience: Duration,
     /// How runs are started.
     pub launch: Launch,
+    /// Where shared projects are, if they are shown, too.
+    pub shared: Option<SharedAddress>,
     /// Whether an administrator may change settings that run programs, read files or reach inside.
     pub operator_keys: bool,
     /// The address by which others reach this server, if hubs are to deliver feeds to it.
@@ -81,7 +85,8 @@ impl WebServer {
         socket2::SockRef::from(&listener).listen(BACKLOG).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         // Answers wait for the disk as much as they compute.
-        let desk = Desk::open(&options.home, (machine::cores() * 2).clamp(4, 16))?;
+        let shared = options.shared.clone().map(|at| SharedProjects::open(&options.home, at)).transpose()?;
+        let desk = Desk::open(&options.home, (machine::cores() * 2).clamp(4, 16), shared.as_ref())?;
         let public_url = options.public_url.as_deref().map(public_address).transpose()?;
         let public_host = public_url.as_ref().and_then(|url| url.host_str().map(str::to_owned));
         let names: Vec<String> = options.hosts.iter().cloned().chain(public_host).collect();
@@ -90,7 +95,8 @@ impl WebServer {
         let mut state = AppState::new(desk, hosts, tls.is_some(), closing);
         state.known = KnownVisitors::watching(Home::open(&options.home)?);
         state.views = ViewHost::new(options.view_host.as_deref());
-        state.launcher = Launcher::new(Some(options.launch.clone()));
+        state.launcher = Launcher::new(Some(options.launch.clone())).reaching(options.shared.clone());
+        state.shared = shared;
         (state.operator_keys, state.patience) = (options.operator_keys, options.patience);
         state.suggestion.clone_from(&options.suggestion);
         let first = if has_users { None } else { Some(orb_project::fresh_secret()?) };
@@ -128,6 +134,7 @@ impl WebServer {
             if self.scheduled_runs > 0 {
                 tokio::spawn(keep_schedule(Arc::clone(&self.state), self.scheduled_runs));
             }
+            let schedule = SharedSchedule::begin(&self.state, self.scheduled_runs)?;
             if let Some(public) = self.public_url {
                 tokio::spawn(keep_subscriptions(Arc::clone(&self.state), public));
             }
@@ -136,8 +143,42 @@ impl WebServer {
             // Nobody listens any more if it has ended by itself.
             let _ = self.close.send(true);
             let _ = accepting.await;
+            schedule.end();
             Ok(())
         })
+    }
+}
+
+/// How long a server that stops waits until others may start what is due on the shared store.
+const LEAVE: Duration = Duration::from_secs(2);
+
+/// The thread that starts what is due on the shared store, if there is one.
+struct SharedSchedule {
+    stop: Arc<Stop>,
+    over: Receiver<()>,
+}
+
+impl SharedSchedule {
+    fn begin(state: &Arc<AppState>, at_once: usize) -> Result<Self, ServeError> {
+        let (stop, (tell, over)) = (Stop::new(), channel());
+        let Some(shared) = state.shared.clone().filter(|_| at_once > 0) else { return Ok(Self { stop, over }) };
+        let (state, asked) = (Arc::clone(state), Arc::clone(&stop));
+        let keep = move || {
+            if let Err(error) = keep_shared_schedule((&shared, &state), at_once, &asked) {
+                tracing::warn!("nothing is started any more on the shared store: {error}");
+            }
+            // Nobody may be waiting.
+            let _ = tell.send(());
+        };
+        std::thread::Builder::new().name("schedule".into()).spawn(keep).map_err(ServeError::Start)?;
+        Ok(Self { stop, over })
+    }
+
+    /// Gives the right to start runs up, if the store answers.
+    fn end(self) {
+        self.stop.ask();
+        // Without an answer the right runs out.
+        let _ = self.over.recv_timeout(LEAVE);
     }
 }
 

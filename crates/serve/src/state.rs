@@ -10,6 +10,7 @@ use crate::keys::KeyBook;
 use crate::launch::Launcher;
 use crate::pulse::Pulse;
 use crate::repeats::Repeats;
+use crate::shared::SharedProjects;
 use crate::viewing::ViewHost;
 use crate::websub::Subscriptions;
 use orb_answers::StatusBoard;
@@ -45,6 +46,8 @@ pub(crate) struct AppState {
     pub(crate) brake: Brake,
     /// The link that makes the first account.
     pub(crate) first: FirstLink,
+    /// The projects on the shared store, if there is one.
+    pub(crate) shared: Option<Arc<SharedProjects>>,
     /// Who starts runs.
     pub(crate) launcher: Launcher,
     /// Which hosts have proved that they call for their own pages.
@@ -93,6 +96,7 @@ impl AppState {
             known: KnownVisitors::default(),
             brake: Brake::default(),
             first: FirstLink::default(),
+            shared: None,
             launcher: Launcher::new(None),
             keys: Arc::default(),
             websub: Subscriptions::default(),

@@ -5,6 +5,7 @@
 //! template computes nothing.
 
 use crate::gate::Identity;
+use crate::shared::SharedMark;
 use crate::{assets, routes};
 use askama::Template;
 use orb_page::Moment;
@@ -43,6 +44,9 @@ const PROJECT_PLACES: &[(&str, &[(&str, &str)])] = &[
     ("Settings", &[("Settings", "/settings"), ("Rules", "/rules"), ("Steps", "/steps"), ("Comparing", "/compare")]),
 ];
 
+/// Places that a project on the shared store has not: they change what is kept beside a project.
+const AT_HOME: [&str; 5] = ["/intake", "/check", "/rules", "/steps", "/compare"];
+
 /// A place to go to.
 pub(crate) struct NavPlace {
     pub(crate) label: &'static str,
@@ -61,6 +65,12 @@ pub(crate) struct Frame {
     pub(crate) project_places: Vec<NavPlace>,
     /// The places of the group we are in, if it has several.
     pub(crate) group_places: Vec<NavPlace>,
+    /// What there is to say about a project and the shared store.
+    pub(crate) note: Option<String>,
+    /// Whether that is bad news.
+    pub(crate) is_stale: bool,
+    /// Whether the project is on the shared store.
+    pub(crate) is_shared: bool,
     pub(crate) has_search: bool,
     pub(crate) style: &'static str,
     pub(crate) script: &'static str,
@@ -95,9 +105,31 @@ impl Frame {
             has_search: user.is_some() && routes::has_page("/search"),
             user,
             project,
+            note: None,
+            is_stale: false,
+            is_shared: false,
             style: assets::style(),
             script: assets::script(),
         }
+    }
+
+    /// The same for a project on the shared store, which has fewer places.
+    pub(crate) fn of_shared(mut self, mark: &SharedMark) -> Self {
+        let is_there = |place: &NavPlace| !AT_HOME.iter().any(|path| place.path.ends_with(path));
+        self.group_places.retain(is_there);
+        if self.group_places.len() < 2 {
+            self.group_places.clear();
+        }
+        (self.note, self.is_stale) = (Some(mark.text()), mark.problem.is_some());
+        self.is_shared = true;
+        self
+    }
+
+    /// The same for a project of the home, where the store has one of its name.
+    pub(crate) fn of_two(mut self) -> Self {
+        let note = "There is a project of this name on the shared store, too. This one is of the home.";
+        self.note = Some(note.to_owned());
+        self
     }
 
     /// Around a page for nobody.
@@ -133,6 +165,8 @@ pub(crate) struct ErrorPage<'a> {
     pub(crate) status: u16,
     pub(crate) title: &'a str,
     pub(crate) detail: &'a str,
+    /// Whether the page is to be asked for again in a moment.
+    pub(crate) again: bool,
 }
 
 /// Bytes in readable units.
@@ -167,7 +201,7 @@ mod tests {
     #[test]
     fn what_is_inserted_into_a_page_is_escaped() {
         let (title, detail) = ("<b>", "<script>alert(1)</script>");
-        let page = ErrorPage { frame: Frame::nobody(), status: 404, title, detail }.render().unwrap();
+        let page = ErrorPage { frame: Frame::nobody(), status: 404, title, detail, again: false }.render().unwrap();
         assert!(!page.contains("<script>alert") && !page.contains("<b>&"), "{page}");
         assert!(page.contains("&#60;script&#62;"), "{page}");
     }

@@ -6,12 +6,13 @@ use crate::pages::new::{make_project, starting};
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, json};
 use crate::routes::{Right, RouteRow};
+use crate::shared::{ServedHome, ShownProject};
 use crate::whole::whole;
 use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
 use http::header::{HeaderValue, LOCATION};
-use orb_answers::{AnswerError, ProjectStatus, status};
+use orb_answers::{AnswerError, status};
 use orb_project::{ProjectError, StoreError, Template};
 use orb_urls::scope::Mode;
 use schemars::JsonSchema;
@@ -113,7 +114,7 @@ impl From<ScopeWish> for Mode {
 struct ProjectResource {
     /// Its state.
     #[serde(flatten)]
-    status: ProjectStatus,
+    shown: ShownProject,
     /// What whoever asks may do with it.
     rights: Vec<&'static str>,
 }
@@ -121,19 +122,22 @@ struct ProjectResource {
 async fn all(request: AdmittedRequest) -> Handled {
     let (identity, limit) = (request.identity()?.clone(), list::limit(&request)?);
     let after = request.query().one("after").unwrap_or_default().to_owned();
-    let board = std::sync::Arc::clone(&request.state.board);
-    let known = move |home: &orb_project::Home| {
-        let projects = home.list()?.into_iter();
-        let projects = projects.filter(|project| project.name > after && identity.may(Right::Read, &project.name));
-        projects.take(limit + 1).map(|project| board.status(&project)).collect::<Result<Vec<_>, AnswerError>>()
+    let state = std::sync::Arc::clone(&request.state);
+    let known = move |home: &ServedHome| {
+        let mut projects = home.list()?;
+        projects.extend(home.to_come());
+        projects.retain(|project| project.name > after && identity.may(Right::Read, &project.name));
+        projects.sort_by(|a, b| a.name.cmp(&b.name));
+        projects.iter().take(limit + 1).map(|project| state.shown(project)).collect::<Result<Vec<_>, AnswerError>>()
     };
     let rows = request.work(known).await?;
     let rows = rows.into_iter().map(|status| resource(&request, status)).collect::<Result<_, _>>()?;
-    ListPage::of(rows, limit, |row: &ProjectResource| row.status.project.clone()).respond(&request)
+    ListPage::of(rows, limit, |row: &ProjectResource| row.shown.status.project.clone()).respond(&request)
 }
 
 async fn one(request: AdmittedRequest) -> Handled {
-    let found = request.status().await?;
+    let (state, project) = (std::sync::Arc::clone(&request.state), request.project()?.clone());
+    let found = request.work(move |_| state.shown(&project)).await?;
     json(&resource(&request, found)?)
 }
 
@@ -156,7 +160,7 @@ async fn make(request: AdmittedRequest) -> Handled {
         status(home, Some(&made)).map_err(ProblemDetails::from)
     });
     let found = found.await?.into_iter().next().ok_or_else(|| ProblemDetails::not_found("there is no such project"))?;
-    let mut response = json(&resource(&request, found)?)?;
+    let mut response = json(&resource(&request, ShownProject { status: found, shared: None })?)?;
     *response.status_mut() = StatusCode::CREATED;
     let place = HeaderValue::from_str(&format!("/api/v1/projects/{name}"));
     response.headers_mut().extend(place.ok().map(|place| (LOCATION, place)));
@@ -173,7 +177,7 @@ async fn remove(request: AdmittedRequest) -> Handled {
     if request.query().needed("confirm")? != name {
         return Err(ProblemDetails::malformed("confirm is the name of the project that goes"));
     }
-    let gone = move |home: &orb_project::Home| {
+    let gone = move |home: &ServedHome| {
         home.remove(&name)?;
         home.accounts().note(Some(&user.name), &format!("removed project {name}"))
     };
@@ -183,7 +187,7 @@ async fn remove(request: AdmittedRequest) -> Handled {
     Ok(response)
 }
 
-fn resource(request: &AdmittedRequest, status: ProjectStatus) -> Result<ProjectResource, ProblemDetails> {
-    let rights = request.identity()?.rights(&status.project);
-    Ok(ProjectResource { status, rights })
+fn resource(request: &AdmittedRequest, shown: ShownProject) -> Result<ProjectResource, ProblemDetails> {
+    let rights = request.identity()?.rights(&shown.status.project);
+    Ok(ProjectResource { shown, rights })
 }

@@ -5,12 +5,13 @@ use crate::openapi::RouteShape;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, json};
 use crate::routes::{Right, RouteRow};
+use crate::shared::ServedHome;
 use crate::whole::whole;
 use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
 use orb_page::Moment;
-use orb_project::{Home, NewToken, StoreError, TokenRow, TokenScope};
+use orb_project::{NewToken, StoreError, TokenRow, TokenScope};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -66,7 +67,7 @@ async fn make(request: AdmittedRequest) -> Handled {
         until: days.map(|days| Moment::now().plus(Duration::from_secs(u64::from(days) * 86_400))),
     };
     let (id, by) = (request.user()?.id, request.user()?.name.clone());
-    let make = move |home: &Home| {
+    let make = move |home: &ServedHome| {
         let (row, token) = home.accounts().make_token(id, &wanted)?;
         home.accounts().note(Some(&by), &format!("made token {} ({})", row.id, row.name))?;
         Ok::<_, StoreError>(IssuedToken { row, token })
@@ -78,7 +79,7 @@ async fn make(request: AdmittedRequest) -> Handled {
 
 async fn revoke(request: AdmittedRequest) -> Handled {
     let (user, token) = (request.user()?.clone(), request.number("id")?);
-    let revoke = move |home: &Home| {
+    let revoke = move |home: &ServedHome| {
         let is_gone = home.accounts().revoke_token(user.id, token)?;
         if is_gone {
             home.accounts().note(Some(&user.name), &format!("revoked token {token}"))?;

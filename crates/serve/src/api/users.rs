@@ -5,9 +5,10 @@ use crate::openapi::RouteShape;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, json};
 use crate::routes::{Right, RouteRow};
+use crate::shared::ServedHome;
 use http::StatusCode;
 use http::header::{HeaderValue, LOCATION};
-use orb_project::{Home, Level, NewUser, StoreError, User};
+use orb_project::{Level, NewUser, StoreError, User};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -72,7 +73,7 @@ async fn add(request: AdmittedRequest) -> Handled {
     let UserWish { name, password, full_name, email, comment, admin } = request.json()?;
     let (by, wish) = (request.user()?.name.clone(), NewUser { name, full_name, email, comment, admin });
     let _turn = request.state.hashing.acquire().await.map_err(|e| ProblemDetails::failed(&e))?;
-    let add = move |home: &Home| {
+    let add = move |home: &ServedHome| {
         if home.accounts().user(&wish.name).is_ok() {
             return Err(ProblemDetails::conflict("exists", format!("there is a user {} already", wish.name)));
         }
@@ -93,7 +94,7 @@ async fn remove(request: AdmittedRequest) -> Handled {
     if by == name {
         return Err(ProblemDetails::conflict("own-account", "nobody removes the own account: somebody else must"));
     }
-    let remove = move |home: &Home| {
+    let remove = move |home: &ServedHome| {
         home.accounts().remove(&name)?;
         home.accounts().note(Some(&by), &format!("removed user {name}"))
     };
@@ -107,8 +108,8 @@ async fn grant(request: AdmittedRequest) -> Handled {
     let GrantWish { level } = request.json()?;
     let by = request.user()?.name.clone();
     let (name, project) = (request.param("name")?.to_owned(), request.param("project")?.to_owned());
-    let grant = move |home: &Home| {
-        let project = home.find(&project)?;
+    let grant = move |home: &ServedHome| {
+        let project = home.locate(&project)?;
         let user = home.accounts().grant(&name, &project.name, level)?;
         let level = level.map_or("nothing", Level::name);
         home.accounts().note(Some(&by), &format!("user {name} may {level} on project {}", project.name))?;

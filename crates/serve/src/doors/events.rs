@@ -13,13 +13,13 @@ use crate::problem::{Handled, ProblemDetails};
 use crate::pulse::{Beat, CHANGES_AT_ONCE, ProjectBeat};
 use crate::request::{AdmittedRequest, text_of};
 use crate::routes::{Right, RouteRow};
+use crate::shared::ServedHome;
 use crate::state::AppState;
 use crate::stream::pieces;
 use axum::response::Response;
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use orb_answers::{AnswerError, CHANGES, ChangePage, changes};
-use orb_project::Home;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io;
@@ -134,7 +134,7 @@ impl Listener {
     /// The state of every project, first of all.
     async fn present(&self) -> Option<()> {
         let (only, board) = (self.only.clone(), Arc::clone(&self.state.board));
-        let states = move |home: &Home| {
+        let states = move |home: &ServedHome| {
             let projects = home.list()?.into_iter();
             let projects = projects.filter(|project| only.as_ref().is_none_or(|only| *only == project.name));
             projects.map(|project| board.status(&project)).collect::<Result<Vec<_>, AnswerError>>()
@@ -177,7 +177,7 @@ impl Listener {
         for _ in 0..PARTS_AT_ONCE {
             let (name, after, shelf) =
                 (project.to_owned(), self.cursors.get(project).copied()?, self.state.desk.shelf());
-            let asked = move |home: &Home| {
+            let asked = move |home: &ServedHome| {
                 let project = home.find(&name).map_err(ProblemDetails::from)?;
                 shelf.ask(project, |collection| changes(collection, after, &CHANGES, CHANGES_AT_ONCE))
             };

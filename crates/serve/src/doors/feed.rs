@@ -7,10 +7,11 @@
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, typed};
 use crate::routes::{Right, RouteRow};
+use crate::shared::ServedHome;
 use orb_answers::latest_changes;
 use orb_crawl::outputs::atom_feed;
 use orb_page::Moment;
-use orb_project::{Home, ProjectDir, TokenScope};
+use orb_project::{ProjectDir, TokenScope};
 
 pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::get(
@@ -43,7 +44,7 @@ async fn feed_by_token(request: AdmittedRequest) -> Handled {
 }
 
 /// The project whose feed a token opens.
-fn opened(home: &Home, token: &str) -> Result<ProjectDir, ProblemDetails> {
+fn opened(home: &ServedHome, token: &str) -> Result<ProjectDir, ProblemDetails> {
     let unknown = || ProblemDetails::not_found("there is no feed at this address");
     let (user, token) = home.accounts().token(token, Moment::now())?.ok_or_else(unknown)?;
     match (&token.scopes[..], &token.projects[..]) {

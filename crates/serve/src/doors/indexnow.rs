@@ -12,6 +12,7 @@
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, typed};
 use crate::routes::{Right, RouteRow};
+use crate::shared::ServedHome;
 use crate::state::AppState;
 use axum::response::Response;
 use http::StatusCode;
@@ -156,7 +157,7 @@ fn said(status: StatusCode, what: &str) -> Response {
 /// Puts pages into the intakes of their projects.
 async fn taken(state: &AppState, concerned: Vec<Concerned>, host: &str) -> Result<(), ProblemDetails> {
     let source = format!("indexnow: {host}");
-    let put = move |home: &Home| {
+    let put = move |home: &ServedHome| {
         for Concerned { name, pages, .. } in concerned {
             let urls: Vec<String> = pages.into_iter().map(Address::into_string).collect();
             call_for(&home.find(&name)?, &urls, &source)?;

@@ -9,9 +9,10 @@ use crate::problem::{Handled, ProblemDetails};
 use crate::publish::publish;
 use crate::request::{AdmittedRequest, json};
 use crate::routes::{Right, RouteRow};
+use crate::shared::ServedHome;
 use orb_answers::{ContentExtent, ContentForm, ReportWish, content};
 use orb_page::Flag;
-use orb_project::{Home, ProjectDir, StoreError};
+use orb_project::{ProjectDir, StoreError};
 
 pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::get("/log/{name}", Right::SignedIn, |request| Box::pin(log(request)), "The report of a run, by id"),
@@ -50,7 +51,7 @@ fn nothing() -> ProblemDetails {
 /// hold dots and digits themselves: the longest project that exists is meant.
 async fn find(request: &AdmittedRequest, right: Right, most: usize) -> Result<(ProjectDir, Vec<u64>), ProblemDetails> {
     let (name, identity) = (request.param("name")?.to_owned(), request.identity()?.clone());
-    let found = move |home: &Home| {
+    let found = move |home: &ServedHome| {
         let readings = readings(&name, most).into_iter();
         let known = readings.filter_map(|(project, numbers)| Some((home.find(project).ok()?, numbers)));
         Ok::<_, StoreError>(known.into_iter().find(|(project, _)| identity.may(right, &project.name)))

@@ -8,6 +8,7 @@
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, text_of, typed};
 use crate::routes::{Right, RouteRow};
+use crate::shared::ServedHome;
 use crate::websub::{SubscriptionState, is_signed};
 use axum::body::Body;
 use axum::response::Response;
@@ -74,7 +75,7 @@ async fn deliver(request: AdmittedRequest) -> Handled {
         // A hub wants to be answered quickly; what a feed says is read later.
         let state = std::sync::Arc::clone(&request.state);
         tokio::spawn(async move {
-            let taken = state.desk.work(move |home: &Home| take(home, &name, (&body, &mime), &topic)).await;
+            let taken = state.desk.work(move |home: &ServedHome| take(home, &name, (&body, &mime), &topic)).await;
             if let Ok(Err(problem)) | Err(problem) = taken {
                 tracing::warn!("a delivery was lost: {}", problem.detail);
             }

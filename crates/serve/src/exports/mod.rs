@@ -15,6 +15,7 @@ use crate::errand;
 use crate::launch::{Launcher, last_words};
 use crate::problem::ProblemDetails;
 use crate::request::AdmittedRequest;
+use crate::shared::ServedHome;
 use orb_page::Moment;
 use orb_project::{Home, ProjectDir, fresh_secret};
 use rustix::process::{Pid, Signal, kill_process};
@@ -241,7 +242,7 @@ pub(crate) async fn remove_export(request: &AdmittedRequest) -> Result<(), Probl
     errand::wait(dir.join("lock"), PATIENCE).await;
     let failed = |e: io::Error| ProblemDetails::failed(&format!("cannot remove an export: {e}"));
     let (project, by) = (request.project()?.name.clone(), request.user()?.name.clone());
-    let job = move |home: &Home| {
+    let job = move |home: &ServedHome| {
         discard(&dir).map_err(failed)?;
         home.accounts()
             .note(Some(&by), &format!("removed an export of project {project}"))

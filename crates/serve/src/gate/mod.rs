@@ -20,6 +20,7 @@ pub(crate) use identity::{IdentifiedBy, Identity, LINKS_AT_ONCE, links_shown};
 pub(crate) use known::KnownVisitors;
 pub(crate) use pack::{gzip, takes_gzip};
 
+use crate::shared::ServedHome;
 use identity::Shown;
 use known::FoundVisitor;
 use pack::HoldsSecret;
@@ -36,7 +37,8 @@ use bytes::Bytes;
 use http::StatusCode;
 use http::request::Parts;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
-use orb_project::{Home, ProjectDir, StoreError};
+use orb_answers::is_shared_copy;
+use orb_project::{ProjectDir, StoreError};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::task::Poll;
@@ -141,10 +143,29 @@ async fn admit(
         let unknown = || ProblemDetails::not_found(format!("there is no project {name}"));
         let project = project.filter(|project| who.may_know(&project.name)).ok_or_else(unknown)?;
         who.check(row.right, Some(&project.name))?;
+        if is_shared_copy(&project) {
+            shared_too(state, row, &project)?;
+        }
         return Ok((Some(project), params));
     }
     who.check(row.right, None)?;
     Ok((None, params))
+}
+
+/// Whether a row can be answered for a project on the shared store, now.
+fn shared_too(state: &AppState, row: &RouteRow, copy: &ProjectDir) -> Result<(), ProblemDetails> {
+    if row.is_at_home() {
+        let detail = format!(
+            "project {} is on a shared store: its settings are what orb crawl FILE --store last said, and what is \
+             kept beside a project of the home is not there",
+            copy.name
+        );
+        return Err(ProblemDetails::conflict("shared", detail));
+    }
+    match state.shared.as_ref().filter(|_| copy.is_empty()) {
+        Some(shared) => Err(ProblemDetails::copying(&copy.name, shared.mark(copy).problem.is_some())),
+        None => Ok(()),
+    }
 }
 
 /// Who shows this, and the project of this name.
@@ -154,11 +175,13 @@ async fn recognise(state: &Arc<AppState>, shown: Shown, name: Option<String>) ->
         return Ok(visitor);
     }
     let looked_up = Arc::clone(state);
-    let look_up = move |home: &Home| {
+    let look_up = move |home: &ServedHome| {
         let Some((identity, until)) = Identity::find(home, &shown)? else { return Ok(None) };
         // A name that is none is as unknown as any other.
-        let visitor = (identity, name.and_then(|name| home.find(&name).ok()));
-        looked_up.known.keep(version, shown, visitor.clone(), until);
+        let visitor = (identity, name.and_then(|name| home.locate(&name).ok()));
+        // Projects of a shared store come and go without a word to the database.
+        let here = visitor.1.clone().filter(|project| !is_shared_copy(project));
+        looked_up.known.keep(version, shown, (visitor.0.clone(), here), until);
         Ok::<_, StoreError>(Some(visitor))
     };
     state.desk.work(look_up).await??.ok_or_else(ProblemDetails::unauthenticated)

@@ -8,9 +8,14 @@
 //!
 //! What was started, by whom, and how it ended is in `launch.json` of the project
 //! ([`LaunchRecord`]); who asked for a run also in `runs/<n>/asked.json`.
+//!
+//! A run on a shared store is started in the same way: the process begins it there and works on it.
+//! Whether it runs is known by the store, and it is stopped there, for all machines at once. Where
+//! the store is, and its password, the process learns from its environment.
 
 mod order;
 mod record;
+mod there;
 mod watch;
 
 pub(crate) use order::{acknowledge_run, begun, start_run, stop_run};
@@ -19,29 +24,55 @@ pub(crate) use watch::LaunchState;
 
 use crate::problem::ProblemDetails;
 use crate::whole::whole;
-use orb_answers::{last_run, state_of};
-use orb_crawl::{CrawlError, may_begin};
+use orb_answers::{AckRow, is_shared_copy, last_run, state_of};
+use orb_crawl::{CrawlError, SharedAddress, may_begin};
 use orb_page::{Moment, RunKind};
-use orb_project::{AskedProject, Home, ProjectDir, ProjectLock};
+use orb_project::{AskedProject, Home, ProjectDir, ProjectLock, acknowledge, acknowledge_shared};
 use rustix::process::{Pid, Signal, kill_process};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::ffi::OsString;
+use std::fmt;
 use std::fs::File;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch as channel;
+use watch::Outset;
 
 /// How this program is started again, for runs.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Launch {
     /// The program.
     pub program: PathBuf,
     /// The flags that every command gets: where the home is, and what is printed.
     pub flags: Vec<OsString>,
+    /// What its environment has besides that of this process: where shared projects are.
+    pub environment: Vec<(&'static str, OsString)>,
+}
+
+impl fmt::Debug for Launch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The environment holds secrets.
+        f.debug_struct("Launch").field("program", &self.program).field("flags", &self.flags).finish_non_exhaustive()
+    }
+}
+
+/// Who asks for a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LaunchedBy<'a> {
+    /// As it is recorded.
+    pub(crate) name: &'a str,
+    /// The run on the shared store that is meant, if no other will do.
+    pub(crate) run: Option<u32>,
+}
+
+impl<'a> From<&'a str> for LaunchedBy<'a> {
+    fn from(name: &'a str) -> Self {
+        Self { name, run: None }
+    }
 }
 
 /// What a run is to do.
@@ -102,26 +133,41 @@ pub(crate) type Launched = channel::Receiver<LaunchState>;
 /// Starts runs.
 pub(crate) struct Launcher {
     launch: Option<Launch>,
+    /// Where shared projects are.
+    at: Option<SharedAddress>,
     /// Projects whose run was started and has not ended yet.
     under_way: Arc<Mutex<HashSet<String>>>,
 }
 
 impl Launcher {
     pub(crate) fn new(launch: Option<Launch>) -> Self {
-        Self { launch, under_way: Arc::default() }
+        Self { launch, at: None, under_way: Arc::default() }
+    }
+
+    /// The same with runs on a shared store.
+    pub(crate) fn reaching(self, at: Option<SharedAddress>) -> Self {
+        Self { at, ..self }
+    }
+
+    /// The store on which a project is; `None` if it is one of the home.
+    fn store_of(&self, project: &ProjectDir) -> Option<&SharedAddress> {
+        self.at.as_ref().filter(|_| is_shared_copy(project))
     }
 
     /// Another command of this program, for this home.
     pub(crate) fn command(&self, arguments: &[String]) -> Result<Command, ProblemDetails> {
         let launch = self.launch.as_ref().ok_or_else(|| ProblemDetails::failed(&"no program to start"))?;
-        let mut command = Command::new(&launch.program);
-        command.args(arguments).args(&launch.flags).args(["--progress", "none", "--json"]);
-        Ok(command)
+        Ok(launch.command(arguments))
     }
 
     /// How many runs of this server are under way.
     pub(crate) fn under_way(&self) -> usize {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Whether a run of this project is.
+    pub(crate) fn is_under_way(&self, project: &str) -> bool {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner).contains(project)
     }
 
     /// Starts a run, unless its project is in use, on hold, or has settings that nothing can be
@@ -131,24 +177,66 @@ impl Launcher {
         home: &Home,
         project: &ProjectDir,
         wish: &RunWish,
-        by: &str,
+        by: LaunchedBy<'_>,
     ) -> Result<Launched, ProblemDetails> {
         let launch = self.launch.as_ref().ok_or_else(|| ProblemDetails::failed(&"no program to start runs with"))?;
+        let running = || ProblemDetails::conflict("running", format!("project {} is running", project.name));
+        if let Some(at) = self.store_of(project) {
+            there::may_start(project, wish)?;
+            let place = self.occupy(&project.name).ok_or_else(running)?;
+            let before = Outset::There(Box::new(there::SharedOutset::of(at, &project.name)?));
+            let arguments = there::arguments(wish, &project.name, by.run);
+            return begin(home, (launch, &arguments), project, (wish.kind, by.name), (before, place));
+        }
         let asked = AskedProject::kept(home, &project.name)?;
         asked.settings.examine().map_err(ProblemDetails::unprocessable)?;
         if wish.kind == LaunchKind::Track {
             may_begin(project, &asked.settings)?;
         }
-        let running = || ProblemDetails::conflict("running", format!("project {} is running", project.name));
         let place = self.occupy(&project.name).ok_or_else(running)?;
         if ProjectLock::is_held(project) {
             return Err(running());
         }
-        home.accounts().note(Some(by), &format!("started a {} of project {}", wish.kind.name(), project.name))?;
-        let before = watch::Before::of(project);
-        let child = spawn(launch, project, wish).map_err(|e| ProblemDetails::failed(&e))?;
-        let record = LaunchRecord::new(wish.kind, by, child.id());
-        watch::watch(child, project.clone(), record, (before, place)).map_err(|e| ProblemDetails::failed(&e))
+        let before = Outset::Here(watch::Before::of(project));
+        let arguments = wish.arguments(&project.name);
+        begin(home, (launch, &arguments), project, (wish.kind, by.name), (before, place))
+    }
+
+    /// Asks the run of this number to end with everything saved.
+    pub(crate) fn end(&self, home: &Home, project: &ProjectDir, run: u32, by: &str) -> Result<(), ProblemDetails> {
+        let ended = || ProblemDetails::conflict("ended", format!("run {run} of project {} does not run", project.name));
+        let stopped = format!("stopped run {run} of project {}", project.name);
+        if let Some(at) = self.store_of(project) {
+            there::end(at, &project.name, run)?.then_some(()).ok_or_else(ended)?;
+            return Ok(home.accounts().note(Some(by), &stopped)?);
+        }
+        let last = last_run(project)?.ok_or_else(ended)?;
+        if last.id.0 != run || state_of(&last, ProjectLock::is_held(project)) != "running" {
+            return Err(ended());
+        }
+        let pid = ProjectLock::holder(project).and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
+        let pid = pid.ok_or_else(ended)?;
+        home.accounts().note(Some(by), &stopped)?;
+        let refused =
+            |e| ProblemDetails::conflict("refused", format!("cannot stop process {}: {e}", pid.as_raw_nonzero()));
+        kill_process(pid, Signal::TERM).map_err(refused)
+    }
+
+    /// Records that somebody has looked at the changes of a run and of all before it; of the last
+    /// one if none is named.
+    pub(crate) fn acknowledge(
+        &self,
+        home: &Home,
+        project: &ProjectDir,
+        run: Option<u32>,
+        (by, note): (&str, Option<&str>),
+    ) -> Result<AckRow, ProblemDetails> {
+        let row = match self.store_of(project) {
+            Some(at) => acknowledge_shared((at, &project.name), run, Some(by), note)?,
+            None => acknowledge(project, run, Some(by), note)?,
+        };
+        home.accounts().note(Some(by), &format!("acknowledged run {} of project {}", row.run, project.name))?;
+        Ok(row)
     }
 
     /// Marks a project as started; `None` if it is already.
@@ -171,27 +259,36 @@ impl Drop for Occupied {
     }
 }
 
-/// Starts the process of a run.
-fn spawn(launch: &Launch, project: &ProjectDir, wish: &RunWish) -> std::io::Result<Child> {
-    let told = File::create(LaunchRecord::told_at(project))?;
-    let mut command = Command::new(&launch.program);
-    command.args(wish.arguments(&project.name)).args(&launch.flags);
-    command.args(["--progress", "none", "--json"]);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(told);
-    command.process_group(0).spawn()
+impl Launch {
+    /// A command of this program.
+    fn command(&self, arguments: &[String]) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(arguments).args(&self.flags).args(["--progress", "none", "--json"]);
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+    }
 }
 
-/// Asks the run of this number to end with everything saved.
-pub(crate) fn end_run(home: &Home, project: &ProjectDir, run: u32, by: &str) -> Result<(), ProblemDetails> {
-    let ended = || ProblemDetails::conflict("ended", format!("run {run} of project {} does not run", project.name));
-    let last = last_run(project)?.ok_or_else(ended)?;
-    if last.id.0 != run || state_of(&last, ProjectLock::is_held(project)) != "running" {
-        return Err(ended());
-    }
-    let pid = ProjectLock::holder(project).and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)).ok_or_else(ended)?;
-    home.accounts().note(Some(by), &format!("stopped run {run} of project {}", project.name))?;
-    let refused = |e| ProblemDetails::conflict("refused", format!("cannot stop process {}: {e}", pid.as_raw_nonzero()));
-    kill_process(pid, Signal::TERM).map_err(refused)
+/// Starts the process of a run, and has it waited for.
+fn begin(
+    home: &Home,
+    (launch, arguments): (&Launch, &[String]),
+    project: &ProjectDir,
+    (kind, by): (LaunchKind, &str),
+    (before, place): (Outset, Occupied),
+) -> Result<Launched, ProblemDetails> {
+    home.accounts().note(Some(by), &format!("started a {} of project {}", kind.name(), project.name))?;
+    let child = spawn(launch.command(arguments), project).map_err(|e| ProblemDetails::failed(&e))?;
+    let record = LaunchRecord::new(kind, by, child.id());
+    watch::watch(child, project.clone(), record, (before, place)).map_err(|e| ProblemDetails::failed(&e))
+}
+
+fn spawn(mut command: Command, project: &ProjectDir) -> std::io::Result<Child> {
+    // Of a project on a shared store nothing may be here yet.
+    std::fs::create_dir_all(&project.dir)?;
+    let told = File::create(LaunchRecord::told_at(project))?;
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(told);
+    command.process_group(0).spawn()
 }
 
 impl From<CrawlError> for ProblemDetails {

@@ -1,10 +1,10 @@
 //! How does a request start, stop or acknowledge a run?
 
-use super::{LaunchState, Launched, RunWish, end_run};
+use super::{LaunchState, Launched, RunWish};
 use crate::problem::ProblemDetails;
 use crate::request::AdmittedRequest;
+use crate::shared::ServedHome;
 use orb_answers::AckRow;
-use orb_project::{Home, ProjectError, acknowledge};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -19,11 +19,12 @@ const LOOK: Duration = Duration::from_millis(20);
 pub(crate) async fn start_run(request: &AdmittedRequest, wish: RunWish) -> Result<LaunchState, ProblemDetails> {
     let (project, by) = (request.project()?.clone(), request.user()?.name.clone());
     let state = Arc::clone(&request.state);
-    let start = move |home: &Home| state.launcher.start(home, &project, &wish, &by);
+    let start = move |home: &ServedHome| state.launcher.start(home, &project, &wish, by.as_str().into());
     let mut launched = request.work(start).await?;
     let begun = launched.wait_for(|state| *state != LaunchState::Starting);
     // If it takes its time, or the thread that watches it has gone, it is still starting.
     let _ = tokio::time::timeout(PATIENCE, begun).await;
+    request.catch_up().await;
     unless_failed(launched.borrow().clone())
 }
 
@@ -51,7 +52,9 @@ fn unless_failed(state: LaunchState) -> Result<LaunchState, ProblemDetails> {
 pub(crate) async fn stop_run(request: &AdmittedRequest) -> Result<u32, ProblemDetails> {
     let (project, by) = (request.project()?.clone(), request.user()?.name.clone());
     let run: u32 = request.number("n")?;
-    request.work(move |home| end_run(home, &project, run, &by)).await?;
+    let state = Arc::clone(&request.state);
+    request.work(move |home| state.launcher.end(home, &project, run, &by)).await?;
+    request.catch_up().await;
     Ok(run)
 }
 
@@ -59,10 +62,10 @@ pub(crate) async fn stop_run(request: &AdmittedRequest) -> Result<u32, ProblemDe
 pub(crate) async fn acknowledge_run(request: &AdmittedRequest, note: Option<String>) -> Result<AckRow, ProblemDetails> {
     let (project, by) = (request.project()?.clone(), request.user()?.name.clone());
     let run: u32 = request.number("n")?;
-    let acknowledge = move |home: &Home| {
-        let row = acknowledge(&project, Some(run), Some(&by), note.as_deref())?;
-        home.accounts().note(Some(&by), &format!("acknowledged run {run} of project {}", project.name))?;
-        Ok::<_, ProjectError>(row)
-    };
-    request.work(acknowledge).await
+    let state = Arc::clone(&request.state);
+    let acknowledge =
+        move |home: &ServedHome| state.launcher.acknowledge(home, &project, Some(run), (&by, note.as_deref()));
+    let row = request.work(acknowledge).await?;
+    request.catch_up().await;
+    Ok(row)
 }

@@ -4,6 +4,7 @@
 //! last run and log, a few times a second; afterwards it sleeps until the end.
 
 use super::record::last_words;
+use super::there::SharedOutset;
 use super::{LaunchRecord, Launched, Occupied, now};
 use orb_answers::{is_opening, last_run, state_of};
 use orb_page::{Moment, RunId};
@@ -32,7 +33,43 @@ pub(crate) enum LaunchState {
     Ended(LaunchRecord),
 }
 
-/// A project as it was before a run was started.
+/// Between two looks at a store on which a run has not begun.
+const LOOK_THERE: Duration = Duration::from_millis(250);
+
+/// A project as it was before a run was started, here or on a shared store.
+pub(super) enum Outset {
+    /// In the home.
+    Here(Before),
+    /// On a shared store.
+    There(Box<SharedOutset>),
+}
+
+impl Outset {
+    /// The run that has begun since, by this process.
+    fn begun(&self, project: &ProjectDir, pid: u32) -> Option<u32> {
+        match self {
+            Self::Here(before) => before.begun(project, pid),
+            Self::There(before) => before.begun(),
+        }
+    }
+
+    /// The run that has ended since: one so short that nobody saw it run.
+    fn ended(&self, project: &ProjectDir) -> Option<u32> {
+        match self {
+            Self::Here(before) => before.ended(project),
+            Self::There(before) => before.ended(),
+        }
+    }
+
+    fn pause(&self) -> Duration {
+        match self {
+            Self::Here(_) => LOOK,
+            Self::There(_) => LOOK_THERE,
+        }
+    }
+}
+
+/// A project of the home as it was before a run was started.
 pub(super) struct Before {
     launched: Moment,
     /// The last run and the length of its log, which a process that resumes the run appends to.
@@ -59,7 +96,12 @@ impl Before {
         added().unwrap_or(false)
     }
 
-    /// The run that has ended since: one so short that nobody saw it run.
+    /// The run that has begun since, by this process.
+    fn begun(&self, project: &ProjectDir, pid: u32) -> Option<u32> {
+        let run = last_run(project).ok().flatten().filter(|_| ProjectLock::holder(project) == Some(pid))?;
+        (state_of(&run, true) == "running" && self.has_begun(project, run.id)).then_some(run.id.0)
+    }
+
     fn ended(&self, project: &ProjectDir) -> Option<u32> {
         let run = last_run(project).ok().flatten()?;
         run.finished_at.filter(|at| *at >= self.launched).map(|_| run.id.0)
@@ -75,7 +117,7 @@ pub(super) fn watch(
     mut child: Child,
     project: ProjectDir,
     mut record: LaunchRecord,
-    (before, place): (Before, Occupied),
+    (before, place): (Outset, Occupied),
 ) -> io::Result<Launched> {
     let (tell, state) = channel::channel(LaunchState::Starting);
     record.keep(&project);
@@ -104,7 +146,7 @@ pub(super) fn watch(
 }
 
 /// Waits until the run has begun, or its process has ended before that.
-fn begin(child: &mut Child, project: &ProjectDir, record: &mut LaunchRecord, before: &Before) -> Option<ExitStatus> {
+fn begin(child: &mut Child, project: &ProjectDir, record: &mut LaunchRecord, before: &Outset) -> Option<ExitStatus> {
     loop {
         match child.try_wait() {
             Ok(Some(status)) => return Some(status),
@@ -112,15 +154,11 @@ fn begin(child: &mut Child, project: &ProjectDir, record: &mut LaunchRecord, bef
             Err(_) => return None,
             Ok(None) => {}
         }
-        if ProjectLock::holder(project) == Some(record.pid)
-            && let Ok(Some(run)) = last_run(project)
-            && state_of(&run, true) == "running"
-            && before.has_begun(project, run.id)
-        {
-            record.run = Some(run.id.0);
+        record.run = before.begun(project, record.pid);
+        if record.run.is_some() {
             return None;
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(before.pause());
     }
 }
 

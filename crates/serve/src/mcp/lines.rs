@@ -4,6 +4,7 @@ use super::{Assistant, reply};
 use crate::desk::OpenShelf;
 use crate::error::ServeError;
 use crate::launch::{Launch, Launcher};
+use crate::shared::ServedHome;
 use orb_project::Home;
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Read as _, Write};
@@ -20,7 +21,7 @@ pub fn converse(
     mut input: impl BufRead,
     mut output: impl Write,
 ) -> Result<(), ServeError> {
-    let (home, shelf, may_act) = (Home::open(home)?, OpenShelf::default(), launch.is_some());
+    let (home, shelf, may_act) = (ServedHome::new(Home::open(home)?, None)?, OpenShelf::default(), launch.is_some());
     let launcher = Launcher::new(launch);
     let assistant = Assistant { home: &home, shelf: &shelf, launcher: &launcher, identity: None, may_act };
     let mut line = Vec::new();

@@ -24,13 +24,14 @@ use crate::gate::Identity;
 use crate::launch::Launcher;
 use crate::problem::ProblemDetails;
 use crate::routes::Right;
+use crate::shared::ServedHome;
 use orb_answers::Collection;
-use orb_project::{Home, ProjectDir};
+use orb_project::ProjectDir;
 
 /// Who answers a model, and on whose behalf.
 pub(crate) struct Assistant<'a> {
     /// The home.
-    pub(crate) home: &'a Home,
+    pub(crate) home: &'a ServedHome,
     /// Collections that are kept open.
     pub(crate) shelf: &'a OpenShelf,
     /// Who starts runs.

@@ -9,11 +9,11 @@ use crate::launch::last_words;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
+use crate::shared::ServedHome;
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
 use orb_answers::grouped;
 use orb_crawl::outputs::{OutputStanding, output_standings};
-use orb_project::Home;
 use serde::Serialize;
 use std::process::Stdio;
 use std::sync::Arc;
@@ -104,7 +104,7 @@ impl<'a> ExportLine<'a> {
 
 async fn show(request: AdmittedRequest) -> Handled {
     let project = request.project()?.clone();
-    let known = move |_: &Home| {
+    let known = move |_: &ServedHome| {
         let delivering = errand::is_under_way(&project.dir.join("deliver.lock"));
         let (outputs, problem) = match output_standings(&project) {
             Ok(outputs) => (outputs, None),
@@ -171,7 +171,7 @@ async fn deliver(request: AdmittedRequest) -> Handled {
     let (project, by) = (request.project()?.clone(), request.user()?.name.clone());
     let (lock, state) = (project.dir.join("deliver.lock"), Arc::clone(&request.state));
     let held = lock.clone();
-    let begin = move |home: &Home| {
+    let begin = move |home: &ServedHome| {
         let asked = ["deliver".to_owned(), project.name.clone()].into_iter();
         let asked: Vec<String> = asked.chain(is_trial.then(|| "--try".to_owned())).collect();
         let mut command = state.launcher.command(&asked)?;

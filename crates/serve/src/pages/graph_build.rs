@@ -8,6 +8,7 @@ use crate::launch::{Launcher, last_words};
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
+use crate::shared::ServedHome;
 use orb_project::{Home, ProjectDir};
 use std::fs;
 use std::io;
@@ -37,8 +38,9 @@ impl GraphWork {
     pub(super) async fn of(request: &AdmittedRequest) -> Result<Self, ProblemDetails> {
         let project = request.project()?.clone();
         let may_begin = request.identity()?.may(Right::Run, &project.name) && !project.is_empty();
-        let look =
-            move |_: &Home| (errand::is_under_way(&place(&project, "lock")), last_words(&place(&project, "told.log")));
+        let look = move |_: &ServedHome| {
+            (errand::is_under_way(&place(&project, "lock")), last_words(&place(&project, "told.log")))
+        };
         let (is_under_way, told) = request.state.desk.work(look).await?;
         Ok(Self { is_under_way, may_begin, told })
     }

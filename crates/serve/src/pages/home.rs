@@ -3,10 +3,11 @@
 use crate::problem::Handled;
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow, has_page};
+use crate::shared::{ServedHome, SharedMark, ShownProject};
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
 use orb_answers::{AnswerError, ProjectStatus, grouped};
-use orb_project::{Home, ProjectDir, free_space};
+use orb_project::{ProjectDir, free_space};
 use std::sync::Arc;
 
 pub(crate) const ROUTES: &[RouteRow] =
@@ -46,6 +47,8 @@ struct HomeRow {
     trend: Vec<SparkBar>,
     /// What one most likely wants to see of it, and where that is.
     go_to: (&'static str, String),
+    /// That it is on the shared store, and how old this is.
+    shared: Option<String>,
 }
 
 /// The changes of one run.
@@ -66,12 +69,17 @@ struct HomeFigures {
 
 async fn show(request: AdmittedRequest) -> Handled {
     let identity = request.identity()?.clone();
-    let board = Arc::clone(&request.state.board);
-    let known = move |home: &Home| {
-        let mut projects = home.list()?;
+    let state = Arc::clone(&request.state);
+    let known = move |home: &ServedHome| {
+        let (mut projects, board) = (home.list()?, &state.board);
+        projects.extend(home.to_come());
         projects.retain(|project| identity.may(Right::Read, &project.name));
-        let all: Vec<ProjectStatus> = projects.iter().map(|project| board.status(project)).collect::<Result<_, _>>()?;
+        projects.sort_by(|a, b| a.name.cmp(&b.name));
+        let all: Vec<ShownProject> = projects.iter().map(|project| state.shown(project)).collect::<Result<_, _>>()?;
         let figures = |project: &ProjectDir| {
+            if !project.dir.exists() {
+                return Ok(HomeFigures::default());
+            }
             let seen = home.accounts().seen(identity.user.id, &project.name)?;
             let unread = board.last_change(project)?.saturating_sub(seen);
             let (size, held_by, trend) = (board.size(project)?, board.held_by(project)?, board.trend(project)?);
@@ -96,7 +104,8 @@ async fn show(request: AdmittedRequest) -> Handled {
     request.page(&page, &all)
 }
 
-fn row(project: &ProjectStatus, figures: &HomeFigures) -> HomeRow {
+fn row(listed: &ShownProject, figures: &HomeFigures) -> HomeRow {
+    let ShownProject { status: project, shared } = listed;
     let flags = &project.counters.flags;
     let flags = [("NEW", flags.new), ("UPD", flags.updated), ("MIS", flags.missing), ("ERR", flags.error)];
     let state = project.state.clone().unwrap_or_else(|| "new".to_owned());
@@ -126,6 +135,7 @@ fn row(project: &ProjectStatus, figures: &HomeFigures) -> HomeRow {
         size: bytes(figures.size),
         trend: spark(&figures.trend),
         go_to: go_to(project),
+        shared: shared.as_ref().map(SharedMark::text),
     }
 }
 

@@ -1,16 +1,19 @@
 //! How is a run going, and why not faster?
 
 use super::pace::{PaceChart, chart};
+use super::team::TeamCard;
 use super::web::{WebChart, web_chart};
-use crate::desk::OpenShelf;
 use crate::fragments::{self, StreamPiece};
 use crate::launch::asked_by;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow, has_page};
+use crate::state::AppState;
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
-use orb_answers::{AnswerError, HostWeb, NewestRow, ProjectStatus, StatusBoard, grouped, host_web, newest};
+use orb_answers::{
+    AnswerError, HostWeb, NewestRow, ProjectStatus, SharedStatus, grouped, host_web, is_shared_copy, newest,
+};
 use orb_crawl::{SpeedAccount, why};
 use orb_page::{Moment, RunId};
 use orb_project::ProjectDir;
@@ -39,6 +42,9 @@ struct LiveRun {
     newest: Vec<NewestRow>,
     /// The hosts that are visited, and which leads to which.
     web: HostWeb,
+    /// The machines that work on it, where it is on a shared store.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    machines: Option<SharedStatus>,
 }
 
 #[derive(Template)]
@@ -79,6 +85,8 @@ struct LiveBody {
     web: Option<WebChart>,
     newest: Vec<ShownVisit>,
     waiting: Vec<ShownHost>,
+    /// The machines that work on it, where it is on a shared store.
+    team: Option<TeamCard>,
 }
 
 /// A page that was recorded.
@@ -99,17 +107,23 @@ struct ShownHost {
 }
 
 /// What is known about the run of this number, which must be the last.
-fn look(board: &StatusBoard, shelf: &OpenShelf, project: &ProjectDir, run: u32) -> Result<LiveRun, ProblemDetails> {
+fn look(state: &AppState, project: &ProjectDir, run: u32) -> Result<LiveRun, ProblemDetails> {
     let gone = || ProblemDetails::not_found(format!("run {run} of project {} is not the last one", project.name));
-    let status = board.status(project)?;
+    let status = state.board.status(project)?;
+    let shared = state.shared.as_ref().filter(|_| is_shared_copy(project));
+    let machines = shared.and_then(|shared| {
+        shared.want(&project.name);
+        shared.machines(&project.name)
+    });
     if status.run != Some(run) {
-        return Err(gone());
+        let is_newer = machines.is_some_and(|machines| machines.run == Some(run));
+        return Err(if is_newer { ProblemDetails::copying(&project.name, false) } else { gone() });
     }
-    let (newest, web) = shelf.ask(project.clone(), |collection| {
+    let (newest, web) = state.desk.shelf().ask(project.clone(), |collection| {
         Ok::<_, AnswerError>((newest(collection, NEWEST)?, host_web(collection, RunId(run))?))
     })?;
     let speed = why(project).ok().filter(|speed| speed.run == run);
-    Ok(LiveRun { asked_by: asked_by(project, run), status, speed, newest, web })
+    Ok(LiveRun { asked_by: asked_by(project, run), status, speed, newest, web, machines })
 }
 
 fn body(live: &LiveRun) -> LiveBody {
@@ -118,6 +132,10 @@ fn body(live: &LiveRun) -> LiveBody {
     let state = status.state.clone().unwrap_or_default();
     let running = state == "running";
     let now = speed.filter(|_| running).map(|speed| &speed.now);
+    let team = live.machines.as_ref().filter(|_| running);
+    let pace = team.map(|team| team.workers.iter().map(|worker| f64::from(worker.pages_per_second)).sum::<f64>());
+    let pace = now.map(|now| now.pages_per_second).or(pace);
+    let waiting_there = team.map(|team| team.workers.iter().map(|worker| worker.queued).sum::<u64>());
     let visit = |row: &NewestRow| shown(&status.project, row);
     LiveBody {
         name: status.project.clone(),
@@ -127,8 +145,8 @@ fn body(live: &LiveRun) -> LiveBody {
         since: status.started_at.as_deref().map(minute).unwrap_or_default(),
         by: live.asked_by.clone(),
         pages: grouped(counters.pages),
-        rate: now.map_or_else(String::new, |now| format!(", {:.1} /s", now.pages_per_second)),
-        queued: grouped(speed.map_or(counters.frontier, |speed| speed.queued)),
+        rate: pace.map_or_else(String::new, |pace| format!(", {pace:.1} /s")),
+        queued: grouped(speed.map(|speed| speed.queued).or(waiting_there).unwrap_or(counters.frontier)),
         line: now.map_or_else(|| bytes(counters.bytes), |now| format!("{}/s", bytes(whole(now.bytes_per_second)))),
         hosts: grouped(counters.hosts),
         errors: grouped(counters.errors),
@@ -139,6 +157,7 @@ fn body(live: &LiveRun) -> LiveBody {
         web: web_chart(&live.web, &status.project),
         newest: live.newest.iter().map(visit).collect(),
         waiting: speed.filter(|_| running).map(waiting).unwrap_or_default(),
+        team: team.map(TeamCard::of),
         state,
     }
 }
@@ -207,22 +226,22 @@ pub(super) fn time_left(seconds: f64) -> String {
 async fn show(request: AdmittedRequest) -> Handled {
     let (project, run) = (request.project()?.clone(), request.number("n")?);
     let [may_run, may_edit] = [Right::Run, Right::Edit].map(|right| request.may(right));
-    let (board, shelf) = (Arc::clone(&request.state.board), request.state.desk.shelf());
-    let live = request.work(move |_| look(&board, &shelf, &project, run)).await?;
+    let state = Arc::clone(&request.state);
+    let live = request.work(move |_| look(&state, &project, run)).await?;
     request.page(&LivePage { frame: request.frame(), may_run, may_edit, body: body(&live) }, &live)
 }
 
 async fn events(request: AdmittedRequest) -> Handled {
     let (project, run): (ProjectDir, u32) = (request.project()?.clone(), request.number("n")?);
-    let (first, board, shelf) = (project.clone(), Arc::clone(&request.state.board), request.state.desk.shelf());
+    let (first, state) = (project.clone(), Arc::clone(&request.state));
     // Before anything is promised: is there such a run?
-    request.work(move |_| look(&board, &shelf, &first, run)).await?;
+    request.work(move |_| look(&state, &first, run)).await?;
     let (state, what) = (Arc::clone(&request.state), format!("{}/{run}", project.dir.display()));
     let piece = move || {
         let (state, project) = (Arc::clone(&state), project.clone());
         let looking = async move {
-            let (board, shelf) = (Arc::clone(&state.board), state.desk.shelf());
-            let live = state.desk.work(move |_| look(&board, &shelf, &project, run)).await??;
+            let looked_at = Arc::clone(&state);
+            let live = state.desk.work(move |_| look(&looked_at, &project, run)).await??;
             let body = body(&live);
             let is_last = !body.running;
             Ok(StreamPiece::new(&LivePiece { body }.render()?, is_last))

@@ -3,6 +3,7 @@
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, html};
 use crate::routes::{Right, RouteRow};
+use crate::shared::ServedHome;
 use crate::state::AppState;
 use crate::view::Frame;
 use askama::Template;
@@ -102,7 +103,7 @@ pub(super) async fn begin(
     what: &'static str,
 ) -> Result<String, ProblemDetails> {
     let (id, name, peer) = (user.id, user.name.clone(), request.peer());
-    let begin = move |home: &orb_project::Home| {
+    let begin = move |home: &ServedHome| {
         home.accounts().note(Some(&name), &format!("{what} from {peer}"))?;
         home.accounts().begin_session(id, Moment::now())
     };

@@ -1,14 +1,16 @@
 //! Where does all this run, and is there room?
 
+use super::team::TeamCard;
 use crate::problem::Handled;
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
+use crate::shared::ServedHome;
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
-use orb_answers::{AnswerError, ProjectStatus, grouped, project_size, status};
+use orb_answers::{AnswerError, ProjectStatus, SharedStatus, grouped, is_running, project_size, status_of};
 use orb_crawl::machine::MachineState;
 use orb_crawl::why;
-use orb_project::{Home, disk_size, free_space};
+use orb_project::{disk_size, free_space};
 use serde::Serialize;
 
 pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
@@ -18,10 +20,13 @@ pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     "This machine: its runs, disk, memory and load",
 )];
 
-/// The machines that work for this home: for now the one that serves it.
+/// The machines that work for this home, and on the shared store.
 #[derive(Serialize)]
 struct MachinesAnswer {
     machines: Vec<ServingMachine>,
+    /// The projects on the shared store that are being worked on, and by whom.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    shared: Vec<SharedStatus>,
 }
 
 /// A machine, and what it does.
@@ -56,6 +61,7 @@ struct MachinesPage {
     frame: Frame,
     is_admin: bool,
     rows: Vec<MachineCard>,
+    teams: Vec<TeamCard>,
 }
 
 struct MachineCard {
@@ -78,26 +84,28 @@ struct ServedRunLine {
 async fn show(request: AdmittedRequest) -> Handled {
     let identity = request.identity()?.clone();
     let serving_seconds = request.state.started.elapsed().as_secs();
-    let known = move |home: &Home| {
-        let mut all = status(home, None)?;
-        all.retain(|project| project.running && identity.may(Right::Read, &project.project));
-        let runs = all.into_iter().map(|status| {
-            let project = home.find(&status.project)?;
+    let known = move |home: &ServedHome| {
+        let mut all = home.alone().list()?;
+        all.retain(|project| is_running(project) && identity.may(Right::Read, &project.name));
+        let runs = all.into_iter().map(|project| {
+            let status = status_of(&project)?;
             let pages_per_second = why(&project).ok().map(|speed| speed.now.pages_per_second);
             Ok(ServedRun { size: project_size(&project)?, status, pages_per_second })
         });
         let runs = runs.collect::<Result<_, AnswerError>>()?;
         let (disk, disk_free) = (disk_size(home.path())?, free_space(home.path())?);
         let state = MachineState::now();
-        Ok::<_, AnswerError>(MachinesAnswer {
-            machines: vec![ServingMachine { state, disk, disk_free, serving_seconds, runs }],
-        })
+        let mut shared = home.teams();
+        shared.retain(|team| identity.may(Right::Read, &team.project));
+        let machines = vec![ServingMachine { state, disk, disk_free, serving_seconds, runs }];
+        Ok::<_, AnswerError>(MachinesAnswer { machines, shared })
     };
     let answer = request.work(known).await?;
     let page = MachinesPage {
         frame: request.frame(),
         is_admin: request.user()?.admin,
         rows: answer.machines.iter().map(card).collect(),
+        teams: answer.shared.iter().map(TeamCard::of).collect(),
     };
     request.page(&page, &answer)
 }

@@ -5,6 +5,7 @@ use crate::fields::FormFields;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, html};
 use crate::routes::{Right, RouteRow};
+use crate::shared::ServedHome;
 use crate::view::{Frame, minute};
 use askama::Template;
 use http::StatusCode;
@@ -91,7 +92,7 @@ async fn change(request: AdmittedRequest) -> Handled {
         return Ok(response);
     }
     let new = form.typed("new").to_owned();
-    let change = move |home: &orb_project::Home| {
+    let change = move |home: &ServedHome| {
         let accounts = home.accounts();
         accounts.set_password(&name, &new).and_then(|()| accounts.note(Some(&name), "changed the password"))
     };
@@ -113,7 +114,7 @@ async fn make(request: AdmittedRequest) -> Handled {
         Err(problem) => return page(&request, Remarks { wrong: Some(problem.detail), ..Remarks::default() }).await,
     };
     let (id, name) = (request.user()?.id, request.user()?.name.clone());
-    let make = move |home: &orb_project::Home| {
+    let make = move |home: &ServedHome| {
         let accounts = home.accounts();
         let (row, text) = accounts.make_token(id, &wanted)?;
         accounts.note(Some(&name), &format!("made token {} ({})", row.id, row.name))?;
@@ -147,7 +148,7 @@ fn wanted(form: &FormFields) -> Result<NewToken, ProblemDetails> {
 
 async fn revoke(request: AdmittedRequest) -> Handled {
     let (user, token) = (request.user()?.clone(), request.number("id")?);
-    let revoke = move |home: &orb_project::Home| {
+    let revoke = move |home: &ServedHome| {
         let accounts = home.accounts();
         let gone = accounts.revoke_token(user.id, token)?;
         if gone {

@@ -39,6 +39,7 @@ mod settings;
 mod sql;
 mod steps;
 mod structure;
+mod team;
 mod user;
 mod users;
 mod web;

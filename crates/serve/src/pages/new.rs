@@ -10,13 +10,14 @@ use crate::launch::{LaunchKind, LaunchState, RunWish, start_run};
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, html};
 use crate::routes::{Right, RouteRow};
+use crate::shared::ServedHome;
 use crate::view::{Frame, bytes};
 use askama::Template;
 use http::StatusCode;
 use orb_answers::{Wishes, clip, grouped, plan};
 use orb_crawl::{SiteSight, look_around};
 use orb_project::units::HumanDuration;
-use orb_project::{Home, ProjectError, Settings, StoreError, Template as Start, create};
+use orb_project::{ProjectError, Settings, StoreError, Template as Start, create};
 use orb_urls::{Address, Canonicaliser};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -136,8 +137,8 @@ fn titled_name(title: &str, address: &Address) -> String {
 }
 
 /// A name like this one that no project has.
-fn free_name(home: &Home, wanted: &str) -> Result<String, StoreError> {
-    let taken: Vec<String> = home.list()?.into_iter().map(|project| project.name).collect();
+fn free_name(home: &ServedHome, wanted: &str) -> Result<String, StoreError> {
+    let taken = home.names()?;
     let begin: String = wanted.chars().take(60).collect();
     let more = (2..).map(|n| format!("{begin}-{n}"));
     let mut names = std::iter::once(wanted.to_owned()).chain(more);
@@ -183,7 +184,7 @@ fn check(settings: &Settings, template: Start) -> Result<(), ProjectError> {
 }
 
 /// What is at the first seed.
-fn looked(home: &Home, settings: &Settings) -> Result<FoundSite, ProblemDetails> {
+fn looked(home: &ServedHome, settings: &Settings) -> Result<FoundSite, ProblemDetails> {
     check(settings, Start::Plain)?;
     let seed = settings.seeds.first().map_or("", String::as_str);
     let address = Canonicaliser::new(settings.urls).parse_seed(seed).map_err(ProblemDetails::malformed)?;
@@ -233,7 +234,7 @@ async fn make(request: AdmittedRequest) -> Handled {
         return page(&request, template, form.typed("seeds"), None, Some(problem.detail));
     }
     let (made, by) = (name.clone(), request.user()?.name.clone());
-    let make = move |home: &Home| Ok::<_, ProblemDetails>(make_project(home, &made, (template, &settings), &by));
+    let make = move |home: &ServedHome| Ok::<_, ProblemDetails>(make_project(home, &made, (template, &settings), &by));
     if let Err(error) = request.work(make).await? {
         let problem = ProblemDetails::from(error);
         return match problem.status {
@@ -256,7 +257,7 @@ async fn make(request: AdmittedRequest) -> Handled {
 
 /// Makes a project of a template, with these settings.
 pub(crate) fn make_project(
-    home: &Home,
+    home: &ServedHome,
     name: &str,
     (template, settings): (Start, &Settings),
     by: &str,
@@ -264,6 +265,10 @@ pub(crate) fn make_project(
     check(settings, template)?;
     if settings.seeds.is_empty() {
         return Err(ProjectError::Malformed("give an address to start from".to_owned()));
+    }
+    if home.is_shared(name) {
+        let why = format!("there is a project {name} on the shared store; choose another name");
+        return Err(ProjectError::Refused(why));
     }
     create(home, name, (template, &settings.seeds), None)?;
     let project = home.find(name)?;

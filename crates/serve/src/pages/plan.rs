@@ -4,11 +4,12 @@ use crate::fields::FormFields;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
+use crate::shared::ServedHome;
 use crate::view::{Frame, bytes};
 use askama::Template;
 use orb_answers::{Assumed, AssumptionSource, CrawlPlan, Wishes, grouped, plan};
+use orb_project::free_space;
 use orb_project::units::{Amount, ByteSize, HumanDuration, Rate};
-use orb_project::{Home, free_space};
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -67,7 +68,8 @@ async fn show(request: AdmittedRequest) -> Handled {
         Err(problem) if request.wants_json() => return Err(problem),
         Err(problem) => (None, Some(problem.detail)),
     };
-    let estimate = move |home: &Home| {
+    let estimate = move |home: &ServedHome| {
+        let home = home.alone();
         let projects = home.list()?.into_iter().map(|project| project.name).collect::<Vec<_>>();
         from.as_deref().map(|name| home.find(name)).transpose()?;
         let plan = wish.map(|wish| plan(home.path(), &wish, from.as_deref())).transpose()?;

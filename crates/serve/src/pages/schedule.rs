@@ -3,11 +3,12 @@
 use crate::problem::Handled;
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
+use crate::shared::ServedHome;
 use crate::view::Frame;
 use askama::Template;
 use orb_answers::{DueProject, UpcomingRuns};
 use orb_page::Moment;
-use orb_project::{Home, StoreError};
+use orb_project::StoreError;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::Arc;
@@ -55,7 +56,7 @@ async fn show(request: AdmittedRequest) -> Handled {
     // Whole days, by the clock that pages show.
     let today = now.0.div_euclid(DAY);
     let until = Moment((today + DAYS) * DAY - 1);
-    let look = move |home: &Home| {
+    let look = move |home: &ServedHome| {
         let mut table = DueTable { due: Vec::new(), week: Vec::new(), unknown: Vec::new() };
         for project in home.list()?.iter().filter(|project| identity.may(Right::Read, &project.name)) {
             match board.due(project, now).and_then(|due| Ok((due, board.upcoming(project, now, until)?))) {

@@ -5,11 +5,12 @@ use crate::list;
 use crate::problem::Handled;
 use crate::request::{AdmittedRequest, json};
 use crate::routes::{Right, RouteRow};
+use crate::shared::ServedHome;
 use crate::steer::ListSteps;
 use crate::view::{Frame, minute};
 use askama::Template;
 use orb_answers::{AnswerError, Query, SearchAnswer, SearchHit, complete, grouped, search};
-use orb_project::{Home, ProjectDir};
+use orb_project::ProjectDir;
 use serde::Serialize;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
@@ -103,7 +104,7 @@ async fn within(request: AdmittedRequest) -> Handled {
 async fn everywhere(request: AdmittedRequest) -> Handled {
     let asked = request.query().one("q").unwrap_or_default().to_owned();
     let identity = request.identity()?.clone();
-    let readable = move |home: &Home| {
+    let readable = move |home: &ServedHome| {
         let mut projects = home.list()?;
         projects.retain(|project: &ProjectDir| identity.may(Right::Read, &project.name));
         Ok::<_, AnswerError>(projects)

@@ -3,7 +3,8 @@
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
-use orb_project::{Home, ProjectError, TypedSecret, forget_secret, keep_secret};
+use crate::shared::ServedHome;
+use orb_project::{ProjectError, TypedSecret, forget_secret, keep_secret};
 
 pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::post("/p/{p}/secrets", Right::Edit, |request| Box::pin(set(request)), "Set a secret of a project"),
@@ -20,7 +21,7 @@ async fn set(request: AdmittedRequest) -> Handled {
     let (name, site) = (form.needed("name")?.to_owned(), form.needed("site")?.to_owned());
     let secret = TypedSecret { name, site, value: form.typed("value").to_owned() };
     let (project, by) = (request.project()?.clone(), request.user()?.name.clone());
-    let set = move |home: &Home| {
+    let set = move |home: &ServedHome| {
         keep_secret(&project, &secret)?;
         let what = format!("set the secret {} of project {}", secret.name, project.name);
         Ok::<_, ProjectError>(home.accounts().note(Some(&by), &what)?)
@@ -32,7 +33,7 @@ async fn set(request: AdmittedRequest) -> Handled {
 async fn remove(request: AdmittedRequest) -> Handled {
     let name = request.form()?.needed("name")?.to_owned();
     let (project, by) = (request.project()?.clone(), request.user()?.name.clone());
-    let remove = move |home: &Home| {
+    let remove = move |home: &ServedHome| {
         if !forget_secret(&project, &name)? {
             return Err(ProblemDetails::not_found(format!("there is no secret {name}")));
         }

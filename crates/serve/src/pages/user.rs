@@ -8,9 +8,10 @@ use super::me::ShownToken;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
+use crate::shared::ServedHome;
 use crate::view::{Frame, minute};
 use askama::Template;
-use orb_project::{Home, Level, StoreError, TokenRow, User};
+use orb_project::{Level, StoreError, TokenRow, User};
 use serde::Serialize;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
@@ -90,10 +91,10 @@ impl GrantLine {
 
 async fn show(request: AdmittedRequest) -> Handled {
     let name = request.param("name")?.to_owned();
-    let known = move |home: &Home| {
+    let known = move |home: &ServedHome| {
         let user = home.accounts().user(&name)?;
         let tokens = home.accounts().tokens(user.id)?;
-        let projects = home.list()?.into_iter().map(|project| project.name).collect::<Vec<_>>();
+        let projects = home.names()?;
         Ok::<_, StoreError>((UserAnswer { user, tokens }, projects))
     };
     let (answer, projects) = request.work(known).await?;
@@ -113,11 +114,11 @@ async fn show(request: AdmittedRequest) -> Handled {
 /// Does something to the user `{name}`, notes it, and shows the user again.
 async fn change<F>(request: &AdmittedRequest, done: &str, change: F) -> Handled
 where
-    F: FnOnce(&Home, &str) -> Result<Vec<String>, ProblemDetails> + Send + 'static,
+    F: FnOnce(&ServedHome, &str) -> Result<Vec<String>, ProblemDetails> + Send + 'static,
 {
     let (by, name) = (request.user()?.name.clone(), request.param("name")?.to_owned());
     let place = format!("/users/{name}?said={done}");
-    let job = move |home: &Home| {
+    let job = move |home: &ServedHome| {
         let notes = change(home, &name)?;
         notes.iter().try_for_each(|note| home.accounts().note(Some(&by), note)).map_err(ProblemDetails::from)
     };
@@ -127,19 +128,19 @@ where
 
 async fn grant(request: AdmittedRequest) -> Handled {
     let form = request.form()?;
-    let grant = move |home: &Home, name: &str| {
+    let grant = move |home: &ServedHome, name: &str| {
         let (accounts, mut notes) = (home.accounts(), Vec::new());
         let user = accounts.user(name)?;
-        for project in home.list()? {
-            let Some(wanted) = form.one(&format!("p.{}", project.name)) else { continue };
+        for project in home.names()? {
+            let Some(wanted) = form.one(&format!("p.{project}")) else { continue };
             if !LEVELS.contains(&wanted) {
                 return Err(ProblemDetails::malformed(format!("a right is one of {}", LEVELS.join(", "))));
             }
             let level = Level::named(wanted);
-            if user.grants.get(&project.name).copied() != level {
-                accounts.grant(name, &project.name, level)?;
+            if user.grants.get(&project).copied() != level {
+                accounts.grant(name, &project, level)?;
                 let level = level.map_or("nothing", Level::name);
-                notes.push(format!("user {name} may {level} on project {}", project.name));
+                notes.push(format!("user {name} may {level} on project {project}"));
             }
         }
         Ok(notes)
@@ -153,7 +154,7 @@ async fn set_admin(request: AdmittedRequest) -> Handled {
         "0" => false,
         _ => return Err(ProblemDetails::malformed("admin is 0 or 1")),
     };
-    let set = move |home: &Home, name: &str| {
+    let set = move |home: &ServedHome, name: &str| {
         home.accounts().set_admin(name, admin)?;
         let may = if admin { "is an administrator" } else { "is no administrator any more" };
         Ok(vec![format!("user {name} {may}")])
@@ -170,7 +171,7 @@ async fn set_password(request: AdmittedRequest) -> Handled {
     }
     let password = request.form()?.typed("password").to_owned();
     let _turn = request.state.hashing.acquire().await.map_err(|e| ProblemDetails::failed(&e))?;
-    let set = move |home: &Home, name: &str| {
+    let set = move |home: &ServedHome, name: &str| {
         home.accounts().set_password(name, &password)?;
         Ok(vec![format!("changed the password of {name}")])
     };
@@ -179,7 +180,7 @@ async fn set_password(request: AdmittedRequest) -> Handled {
 
 async fn revoke(request: AdmittedRequest) -> Handled {
     let token: i64 = request.number("id")?;
-    let revoke = move |home: &Home, name: &str| {
+    let revoke = move |home: &ServedHome, name: &str| {
         let user = home.accounts().user(name)?;
         if !home.accounts().revoke_token(user.id, token)? {
             return Err(ProblemDetails::not_found(format!("{name} has no token {token}")));
@@ -194,7 +195,7 @@ async fn remove(request: AdmittedRequest) -> Handled {
     if request.user()?.name == name {
         return Err(ProblemDetails::conflict("own-account", "nobody removes the own account: somebody else must"));
     }
-    let remove = |home: &Home, name: &str| {
+    let remove = |home: &ServedHome, name: &str| {
         home.accounts().remove(name)?;
         Ok(vec![format!("removed user {name}")])
     };

@@ -3,12 +3,13 @@
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, text_of};
 use crate::routes::{Right, RouteRow};
+use crate::shared::ServedHome;
 use crate::view::{Frame, minute};
 use askama::Template;
 use http::StatusCode;
 use http::header::{CACHE_CONTROL, HOST, HeaderValue, ORIGIN};
 use orb_page::Moment;
-use orb_project::{AuditRow, Home, NewUser, ReadingLink, StoreError, User};
+use orb_project::{AuditRow, NewUser, ReadingLink, StoreError, User};
 use serde::Serialize;
 use std::time::Duration;
 
@@ -108,12 +109,11 @@ struct UsersRemarks {
 
 /// The list, with what is to be said above it.
 async fn page(request: &AdmittedRequest, remarks: UsersRemarks) -> Handled {
-    let known = |home: &Home| {
-        let (accounts, projects) = (home.accounts(), home.list()?);
+    let known = |home: &ServedHome| {
+        let (accounts, projects) = (home.accounts(), home.names()?);
         let (users, public, last) = (accounts.users()?, accounts.public()?, accounts.noted(NOTED)?);
         let links = accounts.links()?;
-        let private = projects.into_iter().map(|project| project.name).filter(|name| !public.contains(name));
-        let private: Vec<String> = private.collect();
+        let private = projects.into_iter().filter(|name| !public.contains(name)).collect::<Vec<_>>();
         Ok::<_, StoreError>((UsersAnswer { users, public, links, last }, private))
     };
     let (answer, private) = request.work(known).await?;
@@ -146,8 +146,8 @@ async fn page(request: &AdmittedRequest, remarks: UsersRemarks) -> Handled {
 async fn publish(request: AdmittedRequest) -> Handled {
     let (form, by) = (request.form()?, request.user()?.name.clone());
     let (project, is_public) = (form.needed("project")?.to_owned(), form.one("public") == Some("yes"));
-    let publish = move |home: &Home| {
-        let project = home.find(&project)?.name;
+    let publish = move |home: &ServedHome| {
+        let project = home.locate(&project)?.name;
         home.accounts().set_public(&project, is_public)?;
         let may = if is_public { "may read" } else { "may not read" };
         home.accounts().note(Some(&by), &format!("anyone {may} project {project}"))
@@ -166,8 +166,8 @@ async fn link(request: AdmittedRequest) -> Handled {
     let (form, by) = (request.form()?, request.user()?.clone());
     let (project, days) = (form.needed("project")?.to_owned(), form.parsed::<u16>("days")?);
     let until = days.map(|days| Moment::now().plus(Duration::from_secs(u64::from(days) * 86_400)));
-    let make = move |home: &Home| {
-        let project = home.find(&project)?.name;
+    let make = move |home: &ServedHome| {
+        let project = home.locate(&project)?.name;
         let secret = home.accounts().make_link(by.id, &project, until)?;
         home.accounts().note(Some(&by.name), &format!("made a link to project {project}"))?;
         Ok::<_, StoreError>(secret)
@@ -198,7 +198,7 @@ async fn add(request: AdmittedRequest) -> Handled {
         admin: form.one("admin").is_some(),
     };
     let (name, password) = (wish.name.clone(), form.typed("password").to_owned());
-    let add = move |home: &Home| {
+    let add = move |home: &ServedHome| {
         let user = home.accounts().add(&wish, &password)?;
         let what = if user.admin { "administrator" } else { "user" };
         home.accounts().note(Some(&by), &format!("added {what} {}", user.name))

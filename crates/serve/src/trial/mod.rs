@@ -63,7 +63,7 @@ impl Trial {
             opened.accounts().grant(&who.name(), PROJECT, Some(level)).unwrap();
         }
         let (close, closing) = watch::channel(false);
-        let desk = Desk::open(home.path(), 2).unwrap();
+        let desk = Desk::open(home.path(), 2, None).unwrap();
         let hosts = AllowedHosts::new(IpAddr::V4(Ipv4Addr::LOCALHOST), &[]);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let mut state = AppState::new(desk, hosts, false, closing);

@@ -5,11 +5,12 @@
 //! asked. What fails is tried again later.
 
 use super::book::Subscription;
+use crate::shared::ServedHome;
 use crate::state::AppState;
 use orb_answers::{hubs, last_run};
 use orb_crawl::send_form;
 use orb_page::Moment;
-use orb_project::{AskedProject, Home, ProjectDir};
+use orb_project::{AskedProject, ProjectDir};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ const LEASE: Duration = Duration::from_secs(10 * 86_400);
 pub(crate) async fn keep_subscriptions(state: Arc<AppState>, public: String) {
     let mut closing = state.closing.clone();
     loop {
-        let projects = state.desk.work(|home: &Home| home.list().unwrap_or_default()).await;
+        let projects = state.desk.work(|home: &ServedHome| home.alone().list().unwrap_or_default()).await;
         for project in projects.unwrap_or_default() {
             look_after(&state, &project, &public).await;
         }
@@ -68,7 +69,8 @@ async fn ask(state: &Arc<AppState>, project: &ProjectDir, one: Subscription, pub
     if noted.is_err() {
         return tracing::warn!("the subscriptions of project {name} cannot be written");
     }
-    let asked = state.desk.work(move |home: &Home| AskedProject::kept(home, &name).map_err(|e| e.to_string())).await;
+    let asked =
+        state.desk.work(move |home: &ServedHome| AskedProject::kept(home, &name).map_err(|e| e.to_string())).await;
     let Ok(Ok(AskedProject { settings, seeds, .. })) = asked else { return };
     let sent = tokio::task::spawn_blocking(move || send_form(&settings, &seeds, &hub, fields)).await;
     match sent {

@@ -8,6 +8,7 @@ use crate::exposition::Exposition;
 use crate::problem::Handled;
 use crate::request::{AdmittedRequest, typed};
 use crate::routes::{Right, RouteRow};
+use crate::shared::ServedHome;
 use crate::state::{REQUESTS_AT_ONCE, STREAMS_AT_ONCE};
 use orb_answers::{AnswerError, ProjectStatus};
 use orb_crawl::{SpeedFacts, machine};
@@ -21,7 +22,7 @@ pub(crate) const ROUTES: &[RouteRow] =
 async fn tell(request: AdmittedRequest) -> Handled {
     let identity = request.identity()?.clone();
     let board = std::sync::Arc::clone(&request.state.board);
-    let known = move |home: &orb_project::Home| {
+    let known = move |home: &ServedHome| {
         let mut projects = home.list()?;
         projects.retain(|project| identity.may(Right::Read, &project.name));
         let all = projects.iter().map(|project| board.status(project)).collect::<Result<Vec<_>, _>>()?;

@@ -8,6 +8,7 @@ use crate::problem::ProblemDetails;
 use crate::routes::Right;
 use orb_answers::AnswerError;
 use orb_crawl::why;
+use orb_project::ProjectDir;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -42,23 +43,21 @@ pub(super) struct SqlArguments {
 }
 
 pub(super) fn projects(assistant: &Assistant<'_>, _: &NoArguments) -> ToolAnswer {
-    let row = |name: &str| -> Result<Value, ProblemDetails> {
-        let states = orb_answers::status(assistant.home, Some(name))?;
-        let state = states.first().ok_or_else(|| ProblemDetails::not_found("it is gone"))?;
+    let row = |project: &ProjectDir| -> Result<Value, ProblemDetails> {
+        let state = orb_answers::status_of(project)?;
         Ok(json!({
-            "project": name, "running": state.running, "last_run": state.run, "state": state.state,
+            "project": project.name, "running": state.running, "last_run": state.run, "state": state.state,
             "started_at": state.started_at, "finished_at": state.finished_at, "next_due": state.next_due,
             "pages": state.counters.pages, "queued": state.counters.frontier, "errors": state.counters.errors,
         }))
     };
-    let rows = assistant.projects()?.iter().map(|project| row(&project.name)).collect::<Result<Vec<_>, _>>()?;
+    let rows = assistant.projects()?.iter().map(row).collect::<Result<Vec<_>, _>>()?;
     Ok(fit(json!({"projects": rows}), "projects"))
 }
 
 pub(super) fn status(assistant: &Assistant<'_>, given: &ProjectArguments) -> ToolAnswer {
     let project = assistant.project(&given.project, Right::Read)?;
-    let state = orb_answers::status(assistant.home, Some(&given.project))?;
-    let mut told = value(&state.first())?;
+    let mut told = value(&orb_answers::status_of(&project)?)?;
     // A project that was never crawled, or whose run wrote nothing down, has no more to tell.
     match why(&project) {
         Ok(account) => {

@@ -5,11 +5,10 @@
 
 use super::super::Assistant;
 use super::{ToolAnswer, value};
-use crate::launch::{LaunchKind, LaunchState, RunWish, begun, end_run};
+use crate::launch::{LaunchKind, LaunchState, RunWish, begun};
 use crate::problem::ProblemDetails;
 use crate::routes::Right;
 use orb_answers::last_run;
-use orb_project::acknowledge as acknowledged;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -53,7 +52,7 @@ pub(super) struct AckArguments {
 pub(super) fn run(assistant: &Assistant<'_>, given: &RunArguments) -> ToolAnswer {
     let project = assistant.project(&given.project, Right::Run)?;
     let wish = RunWish { kind: given.kind, due: given.due, budget: given.budget };
-    let launched = assistant.launcher.start(assistant.home, &project, &wish, assistant.who())?;
+    let launched = assistant.launcher.start(assistant.home, &project, &wish, assistant.who().into())?;
     let (state, run) = match begun(&launched)? {
         LaunchState::Starting => ("starting", None),
         LaunchState::Running(run) => ("running", Some(run)),
@@ -66,14 +65,12 @@ pub(super) fn stop(assistant: &Assistant<'_>, given: &StopArguments) -> ToolAnsw
     let project = assistant.project(&given.project, Right::Run)?;
     let never = || ProblemDetails::conflict("ended", format!("project {} does not run", project.name));
     let run = last_run(&project)?.ok_or_else(never)?.id.0;
-    end_run(assistant.home, &project, run, assistant.who())?;
+    assistant.launcher.end(assistant.home, &project, run, assistant.who())?;
     Ok(json!({"project": project.name, "run": run, "state": "stopping"}))
 }
 
 pub(super) fn acknowledge(assistant: &Assistant<'_>, given: &AckArguments) -> ToolAnswer {
     let (project, by) = (assistant.project(&given.project, Right::Run)?, assistant.who());
-    let row = acknowledged(&project, given.run, Some(by), given.note.as_deref())?;
-    let what = format!("acknowledged run {} of project {}", row.run, project.name);
-    assistant.home.accounts().note(Some(by), &what)?;
+    let row = assistant.launcher.acknowledge(assistant.home, &project, given.run, (by, given.note.as_deref()))?;
     value(&row)
 }

@@ -8,7 +8,7 @@ use super::super::Assistant;
 use super::{ToolAnswer, read_id, value};
 use crate::problem::ProblemDetails;
 use crate::routes::Right;
-use orb_answers::Collection;
+use orb_answers::{Collection, is_shared_copy};
 use orb_project::{CallAccount, call_for};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -39,6 +39,10 @@ pub(super) fn visit(assistant: &Assistant<'_>, given: &VisitArguments) -> ToolAn
     let source = assistant.identity.map_or("mcp".to_owned(), |identity| format!("mcp: {}", identity.user.name));
     let calls = wanted.into_iter().map(|(name, urls)| {
         let project = assistant.project(name, Right::Run)?;
+        if is_shared_copy(&project) {
+            let why = format!("project {name} is on a shared store, where nobody looks for calls");
+            return Err(ProblemDetails::conflict("shared", why));
+        }
         Ok::<CallAccount, ProblemDetails>(call_for(&project, &urls, &source)?)
     });
     value(&calls.collect::<Result<Vec<_>, _>>()?)
