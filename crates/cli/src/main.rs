@@ -60,6 +60,7 @@ fn run(cli: &Cli) -> Result<(), CommandFailure> {
         Command::RunDue(a) => command::run_due::run(common, a),
         Command::Pull(a) => command::pull::run(common, a),
         Command::Worker(a) => command::worker::run(common, a),
+        Command::Store(a) => command::store::run(common, a),
         Command::Status(a) => command::status::run(common, a),
         Command::Stats(a) => command::stats::run(common, a),
         Command::Report(a) => command::report::run(common, a),

@@ -173,6 +173,13 @@ pub(crate) struct CrawlArgs {
     /// On a shared store, only these machines may work on the project; may be repeated
     #[arg(long, value_name = "MACHINE", requires = "store")]
     pub(crate) on: Vec<String>,
+    /// The project is on the shared store that the environment names, also if the home has one of
+    /// its name.
+    #[arg(long, hide = true)]
+    pub(crate) shared: bool,
+    /// Begin or resume the run of this number on a shared store, and no other.
+    #[arg(long, value_name = "N", hide = true)]
+    pub(crate) run_number: Option<u32>,
     #[command(flatten)]
     pub(crate) part: WorkerPart,
 }

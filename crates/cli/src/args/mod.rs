@@ -91,6 +91,8 @@ pub(crate) enum Command {
     Pull(crate::command::pull::PullArgs),
     /// Work on projects that several machines share
     Worker(crate::command::worker::WorkerArgs),
+    /// Prepare and maintain a store that several machines share
+    Store(crate::command::store::StoreCommandArgs),
     /// List projects with the state of their last run
     Status(StatusArgs),
     /// Show counts of sites, pages by kind, documents, images and links
@@ -125,8 +127,9 @@ pub(crate) enum Command {
     Export(crate::command::export::ExportArgs),
     /// Inspect, update or rebuild the text index
     Index(crate::command::index::IndexArgs),
-    /// Verify that archive, catalogue, index and graph agree
-    Check(ProjectArgs),
+    /// Verify that archive, catalogue, index and graph agree; on a shared store, that archive and
+    /// rows do
+    Check(crate::command::check::CheckArgs),
     /// Estimate disk, time and memory of a crawl
     Plan(crate::command::plan::PlanArgs),
     /// Have pages visited by the next run, before all others; or show what waits

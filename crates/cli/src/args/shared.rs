@@ -46,17 +46,25 @@ impl StoreArgs {
         let Some(archive) = self.archive.clone().or_else(|| from("ORB_ARCHIVE")) else {
             return Err(CommandFailure::Usage("no archive: name one with --archive or ORB_ARCHIVE".to_owned()));
         };
-        Ok(Some(SharedAddress {
-            postgres,
-            password: from("PGPASSWORD"),
-            authorities: from("PGSSLROOTCERT").map(PathBuf::from),
-            archive,
-            s3: s3_options(),
-        }))
+        Ok(Some(reached(postgres, archive)))
+    }
+
+    /// The database alone, for what needs no archive.
+    pub(crate) fn database(&self) -> Result<SharedAddress, CommandFailure> {
+        let Some(postgres) = self.store.clone().or_else(|| from("ORB_STORE")) else {
+            return Err(CommandFailure::Usage("no shared store: name one with --store or ORB_STORE".to_owned()));
+        };
+        Ok(reached(postgres, self.archive.clone().or_else(|| from("ORB_ARCHIVE")).unwrap_or_default()))
     }
 
     /// The shared store that the environment names, for a project that is not in the home.
     pub(crate) fn elsewhere(&self) -> Result<Option<SharedAddress>, CommandFailure> {
         if from("ORB_STORE").is_some() { self.address(true) } else { Ok(None) }
     }
+}
+
+/// A store and how the environment says that it is reached.
+fn reached(postgres: String, archive: String) -> SharedAddress {
+    let (password, authorities) = (from("PGPASSWORD"), from("PGSSLROOTCERT").map(PathBuf::from));
+    SharedAddress { postgres, password, authorities, archive, s3: s3_options() }
 }

@@ -6,7 +6,7 @@ use crate::failure::{CommandFailure, complain};
 use crate::live::Display;
 use crate::{out, signals};
 use orb_crawl::{CrawlError, CrawlRequest, SharedAddress, SharedRequest, Summary, why_unreached};
-use orb_page::{RunKind, RunState};
+use orb_page::{RunId, RunKind, RunState};
 use orb_project::{AskedProject, Home, OrderName, RenderWhen, Settings};
 use orb_urls::Address;
 use orb_urls::scope::Mode;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), CommandFailure> {
     let is_new = !common.home.exists();
     let home = Home::open(&common.home)?;
-    if let Some(at) = args.place.address(false)? {
+    if let Some(at) = args.place.address(args.shared)? {
         let request = shared_request(&home, &at, args)?;
         let summary = shared(common, request, at, args)?;
         return summary.map_or(Ok(()), |summary| finish(common, &summary));
@@ -43,6 +43,7 @@ pub(super) fn shared_request(
     args: &CrawlArgs,
 ) -> Result<CrawlRequest, CommandFailure> {
     let name = match args.seeds.as_slice() {
+        [name] if args.shared => name,
         [name] if !name.contains("://") && !name.ends_with(".toml") && home.find(name).is_err() => name,
         _ => return request(home, args),
     };
@@ -65,7 +66,8 @@ pub(super) fn shared(
     }
     let worker = worker::worker(common, at, &args.part);
     let CrawlRequest { name, settings, kept, kind, choice, seeds, .. } = &request;
-    let planted = SharedRequest { name, settings, kept, seeds, kind: *kind, choice: *choice };
+    let number = args.run_number.map(RunId);
+    let planted = SharedRequest { name, settings, kept, seeds, kind: *kind, choice: *choice, number };
     orb_crawl::plant(&worker.at, &planted)?;
     let machines = &settings.machines;
     if !machines.is_empty() && !machines.contains(&worker.machine) {

@@ -1,5 +1,6 @@
 //! `orb demo`: how does a small built-in web look, crawled, tracked and shown without a network?
 
+use super::check::CheckArgs;
 use super::crawl;
 use super::report::ReportArgs;
 use super::serve::ServeArgs;
@@ -46,7 +47,7 @@ pub(crate) fn run(common: &Common, args: &DemoArgs) -> Result<(), CommandFailure
     say(&common, "orb report demo --limit 12")?;
     command::report::run(&common, &ReportArgs::brief(PROJECT, 12))?;
     say(&common, "orb check demo")?;
-    command::check::run(&common, &ProjectArgs::named(PROJECT))?;
+    command::check::run(&common, &CheckArgs::of(PROJECT))?;
     if args.serve {
         say(&common, "orb graph build demo")?;
         command::graph::build_plainly(&common, PROJECT)?;

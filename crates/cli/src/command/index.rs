@@ -1,6 +1,6 @@
 //! `orb index`: how complete is the text index, and how is it brought up to date?
 
-use super::open;
+use super::{ProjectPlace, find, open};
 use crate::args::{Common, ProjectArgs};
 use crate::failure::{CommandFailure, complain};
 use crate::meter::Meter;
@@ -41,7 +41,7 @@ pub(crate) fn run(common: &Common, args: &IndexArgs) -> Result<(), CommandFailur
 }
 
 fn status(common: &Common, of: &ProjectArgs) -> Result<(), CommandFailure> {
-    let status = orb_answers::index_status(&open_searchable(common, of)?)?;
+    let status = orb_answers::index_status(&open_readable(common, of)?)?;
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &status)?;
@@ -63,9 +63,24 @@ fn status(common: &Common, of: &ProjectArgs) -> Result<(), CommandFailure> {
     Ok(stdout.flush()?)
 }
 
-/// Opens a project whose text index will be asked. An index that another version of this program
-/// wrote is rebuilt from the archive first.
+/// Opens a project whose text index will be asked. That of a copy of a shared project is brought up
+/// to date first.
 pub(super) fn open_searchable(common: &Common, of: &ProjectArgs) -> Result<Collection, CommandFailure> {
+    let ProjectPlace::There(at) = find(common, of)? else { return open_readable(common, of) };
+    let collection = orb_answers::shared_searchable(&common.home, &at, &of.project)?;
+    if collection.has_current_index()? {
+        return Ok(collection);
+    }
+    let caught = bring_up_to_date(common, collection.project(), false)?;
+    if caught.stopped {
+        return Err(CommandFailure::Stopped);
+    }
+    Ok(Collection::of(collection.project().clone())?)
+}
+
+/// Opens a project whose text index will be read as it is. One that another version of this program
+/// wrote is rebuilt from the archive first.
+fn open_readable(common: &Common, of: &ProjectArgs) -> Result<Collection, CommandFailure> {
     let collection = open(common, of)?;
     if !collection.has_outdated_index() {
         return Ok(collection);
@@ -85,8 +100,9 @@ pub(super) fn open_searchable(common: &Common, of: &ProjectArgs) -> Result<Colle
     open(common, of)
 }
 
-/// Indexes what is missing, or everything, from the archive, with a progress display.
-fn bring_up_to_date(
+/// Indexes what is missing, from splits and the archive, or everything, from the archive, with a
+/// progress display.
+pub(super) fn bring_up_to_date(
     common: &Common,
     project: &ProjectDir,
     from_scratch: bool,
@@ -105,20 +121,26 @@ fn bring_up_to_date(
 }
 
 fn update(common: &Common, of: &ProjectArgs, from_scratch: bool) -> Result<(), CommandFailure> {
-    let project = open(common, of)?.project().clone();
+    let collection = match find(common, of)? {
+        ProjectPlace::There(at) => orb_answers::shared_searchable(&common.home, &at, &of.project)?,
+        ProjectPlace::Here(project) => Collection::of(project)?,
+    };
+    let project = collection.project().clone();
     let begin = Instant::now();
     let caught = bring_up_to_date(common, &project, from_scratch)?;
     let seconds = begin.elapsed().as_secs_f64();
     let mut stdout = out::stdout();
     if common.json {
         let value = json!({"project": project.name, "pages": caught.pages, "read": caught.read, "removed": caught.removed,
-            "remade": caught.remade, "stopped": caught.stopped, "seconds": (seconds * 1e3).round() / 1e3});
+            "splits": caught.gathered.splits, "taken": caught.gathered.pages, "remade": caught.remade, "stopped": caught.stopped, "seconds": (seconds * 1e3).round() / 1e3});
         out::json(&mut stdout, &value)?;
     } else if !common.quiet {
         let why = caught.remade.as_ref().map(|why| format!(" (rebuilt: {why})")).unwrap_or_default();
+        let (splits, taken) = (out::grouped(caught.gathered.splits), out::grouped(caught.gathered.pages));
+        let taken = if caught.gathered.splits > 0 { format!("{taken} from {splits} splits, ") } else { String::new() };
         writeln!(
             stdout,
-            "text index of {}: {} pages, {} read from the archive, {} taken out in {}{why}",
+            "text index of {}: {} pages, {taken}{} read from the archive, {} taken out in {}{why}",
             project.name,
             out::grouped(caught.pages),
             out::grouped(caught.read),

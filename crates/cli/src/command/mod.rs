@@ -32,6 +32,7 @@ mod simulate;
 pub(crate) mod sql;
 pub(crate) mod stats;
 pub(crate) mod status;
+pub(crate) mod store;
 pub(crate) mod top;
 pub(crate) mod track;
 pub(crate) mod user;
@@ -39,7 +40,7 @@ pub(crate) mod why;
 pub(crate) mod words;
 pub(crate) mod worker;
 
-use crate::args::{Common, ProjectArgs};
+use crate::args::{Common, ProjectArgs, StoreArgs};
 use crate::failure::{CommandFailure, complain};
 use orb_answers::Collection;
 use orb_crawl::SharedAddress;
@@ -70,6 +71,18 @@ pub(crate) fn open(common: &Common, of: &ProjectArgs) -> Result<Collection, Comm
         ProjectPlace::Here(project) => Collection::of(project)?,
         ProjectPlace::There(at) => orb_answers::shared_collection(&common.home, &at, &of.project)?,
     })
+}
+
+/// The name of a project to which rights are given: one of the home, or of the shared store that the
+/// environment names.
+pub(crate) fn known_name(home: &Home, name: &str) -> Result<String, CommandFailure> {
+    let here = home.find(name);
+    if let (Err(StoreError::NoSuchProject { .. }), Some(at)) = (&here, StoreArgs::default().elsewhere()?)
+        && orb_answers::shared_projects(&at)?.iter().any(|there| there.project == name)
+    {
+        return Ok(name.to_owned());
+    }
+    Ok(here?.name)
 }
 
 /// Prints a note about an answer, unless `--quiet` is set.

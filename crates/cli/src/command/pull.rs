@@ -1,9 +1,11 @@
 //! `orb pull`: how does a shared project become a local one?
 
+use super::index;
 use crate::args::{Common, StoreArgs};
 use crate::failure::CommandFailure;
 use crate::out;
 use clap::Args;
+use orb_answers::Collection;
 use orb_project::Home;
 use serde_json::json;
 use std::io::Write as _;
@@ -29,7 +31,14 @@ pub(crate) fn run(common: &Common, args: &PullArgs) -> Result<(), CommandFailure
     let begin = Instant::now();
     let name = args.name.as_ref().unwrap_or(&args.project);
     let home = Home::open(&common.home)?;
-    let done = orb_answers::pull(&home, &at, &args.project, name, !args.no_archive)?;
+    let done = orb_answers::pull_with_splits(&home, &at, &args.project, name, !args.no_archive)?;
+    // Without parts that workers have made, the index is made when somebody asks for it.
+    if done.splits > 0 {
+        let collection = Collection::open(&home, name)?;
+        if !collection.has_current_index()? && index::bring_up_to_date(common, collection.project(), false)?.stopped {
+            return Err(CommandFailure::Stopped);
+        }
+    }
     let seconds = begin.elapsed().as_secs_f64();
     let mut stdout = out::stdout();
     if common.json {

@@ -1,14 +1,15 @@
 //! `orb serve`: how is a home shown to people and programs?
 
-use crate::args::Common;
+use crate::args::{Common, StoreArgs};
 use crate::failure::{CommandFailure, complain};
 use crate::{out, signals};
 use anyhow::Context as _;
 use clap::Args;
-use orb_crawl::Stop;
+use orb_crawl::{SharedAddress, Stop};
 use orb_project::units::HumanDuration;
 use orb_serve::{Launch, ServeOptions, WebServer};
 use serde::Serialize;
+use std::ffi::OsString;
 use std::io::Write as _;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
@@ -49,6 +50,8 @@ pub(crate) struct ServeArgs {
     /// Start no scheduled runs; orb run-due does
     #[arg(long, conflicts_with = "runs")]
     no_schedule: bool,
+    #[command(flatten)]
+    place: StoreArgs,
     /// An address that people are offered to collect.
     #[arg(skip)]
     suggestion: Option<String>,
@@ -68,6 +71,7 @@ impl ServeArgs {
             public_url: None,
             runs: 1,
             no_schedule: true,
+            place: StoreArgs::default(),
             suggestion: Some(site),
         }
     }
@@ -86,6 +90,10 @@ pub(crate) fn run(common: &Common, args: &ServeArgs) -> Result<(), CommandFailur
     let _ = log.with_max_level(tracing_subscriber::filter::LevelFilter::WARN).try_init();
     let listen = read_address(&args.listen)?;
     let tls = args.tls_cert.clone().zip(args.tls_key.clone());
+    let shared = match args.place.address(false)? {
+        None if args.suggestion.is_none() => args.place.elsewhere()?,
+        named => named,
+    };
     let options = ServeOptions {
         home: common.home.clone(),
         listen,
@@ -93,7 +101,8 @@ pub(crate) fn run(common: &Common, args: &ServeArgs) -> Result<(), CommandFailur
         view_host: args.view_host.clone(),
         tls,
         patience: args.patience.0,
-        launch: launch(common)?,
+        launch: Launch { environment: shared.as_ref().map(environment).unwrap_or_default(), ..launch(common)? },
+        shared,
         operator_keys: args.operator_keys,
         public_url: args.public_url.clone(),
         suggestion: args.suggestion.clone(),
@@ -110,12 +119,18 @@ pub(crate) fn run(common: &Common, args: &ServeArgs) -> Result<(), CommandFailur
     Err(CommandFailure::Stopped)
 }
 
+/// Where the runs that are started here find the shared store. Its address may hold a password, so
+/// it is never on their command line.
+fn environment(at: &SharedAddress) -> Vec<(&'static str, OsString)> {
+    vec![("ORB_STORE", at.postgres.clone().into()), ("ORB_ARCHIVE", at.archive.clone().into())]
+}
+
 /// How runs are started: this program, with the same home.
 pub(crate) fn launch(common: &Common) -> Result<Launch, CommandFailure> {
     let program = std::env::current_exe().context("cannot tell which program this is")?;
     // Runs are started from here, but they must find the home wherever they are.
     let home = std::path::absolute(&common.home).context("cannot tell where the home is")?;
-    Ok(Launch { program, flags: vec!["--home".into(), home.into()] })
+    Ok(Launch { program, flags: vec!["--home".into(), home.into()], environment: Vec::new() })
 }
 
 fn announce(common: &Common, server: &WebServer) -> Result<(), CommandFailure> {

@@ -52,6 +52,7 @@ fn shared(common: &Common, projects: &[SharedStatus]) -> Result<(), CommandFailu
             out::grouped(p.addresses),
             out::grouped(p.addresses_contested)
         )?;
+        writeln!(stdout, "  {} splits of the text index", out::grouped(p.splits))?;
         let cells = |w: &SharedWorkerStatus| {
             let (speed, heard) = (format!("{:.1}", w.pages_per_second), format!("{:.1} s ago", w.heard));
             let (shards, queued) = (w.shards.to_string(), out::grouped(w.queued));

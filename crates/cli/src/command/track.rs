@@ -17,7 +17,7 @@ pub(crate) fn run(common: &Common, args: &TrackArgs) -> Result<(), CommandFailur
         return super::simulate::run(common, args);
     }
     let home = Home::open(&common.home)?;
-    if let Some(at) = args.crawl.place.address(false)? {
+    if let Some(at) = args.crawl.place.address(args.crawl.shared)? {
         let asked = crawl::shared_request(&home, &at, &args.crawl)?;
         let request = CrawlRequest { kind: RunKind::Track, choice: choice(args), ..asked };
         let Some(summary) = crawl::shared(common, request, at, &args.crawl)? else { return Ok(()) };

@@ -3,6 +3,7 @@
 mod password;
 pub(crate) mod token;
 
+use super::known_name;
 use crate::args::{Common, UserCommand, UserCommandArgs};
 use crate::failure::CommandFailure;
 use crate::out;
@@ -150,13 +151,13 @@ fn publish(common: &Common, home: &Home, project: &str, level: Option<Level>) ->
 
 fn grant(common: &Common, home: &Home, args: &GrantArgs) -> Result<(), CommandFailure> {
     let (accounts, level) = (home.accounts(), args.level.level());
-    let project = home.find(&args.project)?;
+    let project = known_name(home, &args.project)?;
     if args.name == ANYONE_NAME {
-        return publish(common, home, &project.name, level);
+        return publish(common, home, &project, level);
     }
-    let user = accounts.grant(&args.name, &project.name, level)?;
+    let user = accounts.grant(&args.name, &project, level)?;
     let level = level.map_or("nothing", Level::name);
-    let told = format!("user {} may {level} on project {}", user.name, project.name);
+    let told = format!("user {} may {level} on project {project}", user.name);
     accounts.note(None, &told)?;
     tell(common, &user, &told)
 }

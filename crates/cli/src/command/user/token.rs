@@ -1,6 +1,7 @@
 //! `orb user token`: what may programs do in somebody's name?
 
 use crate::args::Common;
+use crate::command::known_name;
 use crate::failure::CommandFailure;
 use crate::out;
 use clap::{Args, ValueEnum};
@@ -94,7 +95,7 @@ pub(super) fn run(common: &Common, home: &Home, args: &TokenArgs) -> Result<(), 
             writeln!(stdout, "revoked token {id} of {}", user.name)?;
         }
     } else {
-        let projects = args.projects.iter().map(|name| home.find(name).map(|project| project.name));
+        let projects = args.projects.iter().map(|name| known_name(home, name));
         let wanted = NewToken {
             name: args.name.clone(),
             scopes: args.scopes.iter().map(|scope| scope.scope()).collect(),
