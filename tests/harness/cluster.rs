@@ -56,7 +56,12 @@ pub(crate) fn source(worker: u8) -> IpAddr {
 impl Cluster {
     /// An empty one.
     pub(crate) fn new(lease: Duration, slice: Duration) -> Self {
-        let (postgres, home) = (Postgres::start(), Home::new());
+        Self::on(Postgres::start(), lease, slice)
+    }
+
+    /// An empty one on this server.
+    pub(crate) fn on(postgres: Postgres, lease: Duration, slice: Duration) -> Self {
+        let home = Home::new();
         let cluster = Self { postgres, home, lease, slice, archive: None, environment: Vec::new() };
         std::fs::create_dir_all(cluster.home.beside("archive")).unwrap();
         cluster
@@ -231,10 +236,17 @@ impl Collected {
     #[track_caller]
     fn of(pages: Vec<String>, links: Vec<String>) -> Self {
         let once = |lines: Vec<String>| {
-            let (all, set): (usize, BTreeSet<String>) = (lines.len(), lines.into_iter().collect());
-            assert_eq!(set.len(), all, "something is there twice");
+            let (mut set, mut twice) = (BTreeSet::new(), Vec::new());
+            for line in lines {
+                if let Some(line) = set.replace(line) {
+                    twice.push(line);
+                }
+            }
+            assert!(twice.is_empty(), "there twice: {twice:#?}");
             set
         };
+        let urls: Vec<String> = pages.iter().filter_map(|page| page.split(' ').next().map(str::to_owned)).collect();
+        once(urls);
         Self { pages: once(pages), links: once(links) }
     }
 }

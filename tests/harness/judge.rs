@@ -212,6 +212,37 @@ impl Drop for Replay {
     }
 }
 
+/// moto's S3 with the bucket `crawl`, until it is dropped.
+pub(crate) struct MotoBucket {
+    server: Child,
+    /// Its port.
+    pub(crate) port: u16,
+}
+
+impl MotoBucket {
+    /// An empty bucket.
+    pub(crate) fn start() -> Self {
+        let mut server = Command::new(judge("python"))
+            .arg(root().join("tests/judges/bucket.py"))
+            .env("PYTHONWARNINGS", "ignore")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut out = BufReader::new(server.stdout.take().unwrap()).lines();
+        let port = out.by_ref().map_while(Result::ok).find_map(|line| line.parse().ok());
+        Self { server, port: port.expect("moto says its port") }
+    }
+}
+
+impl Drop for MotoBucket {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
 /// A page as parsed by html5lib.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Read {

@@ -3,6 +3,7 @@
 use super::orb::Running;
 use postgres::{Client, NoTls};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
+use std::net::TcpListener;
 use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -19,11 +20,35 @@ const NOBODY: u32 = 65_534;
 pub(crate) struct Postgres {
     dir: TempDir,
     server: Option<Child>,
+    /// The port where others of a Citus cluster reach it; without one it is no part of any.
+    port: Option<u16>,
 }
 
 impl Postgres {
     /// Creates a database cluster and starts a server for it.
     pub(crate) fn start() -> Self {
+        Self::start_as(None)
+    }
+
+    /// Servers with Citus, the first of which knows the others; nothing where it is not installed.
+    pub(crate) fn start_citus(servers: usize) -> Option<Vec<Self>> {
+        let versions = std::fs::read_dir("/usr/share/postgresql").into_iter().flatten();
+        let mut controls = versions.map(|entry| entry.unwrap().path().join("extension/citus.control"));
+        controls.find(|path| path.exists())?;
+        let made: Vec<Self> = (0..servers).map(|_| Self::start_as(Some(free_port()))).collect();
+        made.iter().for_each(|server| server.client().batch_execute("CREATE EXTENSION citus").unwrap());
+        let (mut first, port) = (made[0].client(), |server: &Self| i32::from(server.port.unwrap()));
+        first.execute("SELECT citus_set_coordinator_host('127.0.0.1', $1)", &[&port(&made[0])]).unwrap();
+        for server in &made[1..] {
+            first.execute("SELECT citus_add_node('127.0.0.1', $1)", &[&port(server)]).unwrap();
+        }
+        // The first keeps rows of its own as well, as it must where it is alone.
+        let keeps = "SELECT citus_set_node_property('127.0.0.1', $1, 'shouldhaveshards', true)";
+        first.execute(keeps, &[&port(&made[0])]).unwrap();
+        Some(made)
+    }
+
+    fn start_as(port: Option<u16>) -> Self {
         let dir = TempDir::new().unwrap();
         let password = dir.path().join("password");
         std::fs::write(&password, PASSWORD).unwrap();
@@ -34,8 +59,12 @@ impl Postgres {
         let mut make = program(dir.path(), "initdb");
         make.arg("-D").arg(dir.path().join("cluster")).arg(format!("--pwfile={}", password.display()));
         make.args(["-U", "orb", "-A", "scram-sha-256", "-N", "--locale=C", "--encoding=UTF8"]);
+        if port.is_some() {
+            // Servers of a cluster reach each other without a password.
+            make.arg("--auth-host=trust");
+        }
         Running::start(make).finish().expect(0);
-        let mut postgres = Self { dir, server: None };
+        let mut postgres = Self { dir, server: None, port };
         postgres.serve();
         postgres
     }
@@ -45,7 +74,20 @@ impl Postgres {
         let dir = self.dir.path();
         let mut serve = program(dir, "postgres");
         serve.arg("-D").arg(dir.join("cluster")).arg("-k").arg(dir);
-        serve.args(["-c", "listen_addresses=", "-c", "fsync=off", "-c", "shared_buffers=16MB"]);
+        serve.args(["-c", "fsync=off", "-c", "shared_buffers=16MB"]);
+        match self.port {
+            None => serve.args(["-c", "listen_addresses="]),
+            Some(port) => serve.args(["-c", "listen_addresses=127.0.0.1", "-p", &port.to_string()]).args([
+                "-c",
+                "shared_preload_libraries=citus",
+                "-c",
+                "citus.node_conninfo=sslmode=disable",
+                "-c",
+                "citus.shard_count=8",
+                "-c",
+                "citus.enable_statistics_collection=off",
+            ]),
+        };
         let server = serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         self.server = Some(server);
         super::until("the server answers", || Client::connect(&self.url(), NoTls).is_ok());
@@ -61,7 +103,12 @@ impl Postgres {
 
     /// The socket it listens at.
     pub(crate) fn socket(&self) -> PathBuf {
-        self.dir.path().join(".s.PGSQL.5432")
+        self.dir.path().join(format!(".s.PGSQL.{}", self.port.unwrap_or(5432)))
+    }
+
+    /// Its port in a URL, where that is not the usual one.
+    fn at(&self) -> String {
+        self.port.map_or_else(String::new, |port| format!(":{port}"))
     }
 
     /// Its URL, including the password.
@@ -72,13 +119,13 @@ impl Postgres {
     /// Its URL with this password.
     pub(crate) fn with_password(&self, password: &str) -> String {
         let socket = self.dir.path().to_str().unwrap().replace('/', "%2F");
-        format!("postgres://orb:{password}@{socket}/postgres")
+        format!("postgres://orb:{password}@{socket}{}/postgres", self.at())
     }
 
     /// Its URL without a password, which comes from the environment.
     pub(crate) fn open_url(&self) -> String {
         let socket = self.dir.path().to_str().unwrap().replace('/', "%2F");
-        format!("postgres://orb@{socket}/postgres")
+        format!("postgres://orb@{socket}{}/postgres", self.at())
     }
 
     /// Its parameters without a password.
@@ -101,6 +148,11 @@ impl Drop for Postgres {
     fn drop(&mut self) {
         self.stop();
     }
+}
+
+/// A port that is free now; a server that finds it taken fails the test.
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// A program of the newest installed PostgreSQL, run as a user it accepts.

@@ -63,7 +63,13 @@ impl HttpReply {
 impl Served {
     /// Serves a home on a free port of loopback.
     pub(crate) fn start(home: &Home, args: &[&str]) -> Self {
+        Self::start_with(home, args, &[])
+    }
+
+    /// The same with more in its environment.
+    pub(crate) fn start_with(home: &Home, args: &[&str], environment: &[(&str, &str)]) -> Self {
         let mut command = home.command(&[&["serve", "--listen", "127.0.0.1:0", "--json"], args].concat());
+        command.envs(environment.iter().copied());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();

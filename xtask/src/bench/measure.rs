@@ -90,7 +90,8 @@ pub(super) fn run(tool: &Tool, web: &BenchWeb, build: &Path) -> Result<Figures> 
     figures
 }
 
-fn crawl(mut command: Command, name: &str, web: &BenchWeb) -> Result<Figures> {
+/// Runs a crawler on a web and says what it used and found.
+pub(super) fn crawl(mut command: Command, name: &str, web: &BenchWeb) -> Result<Figures> {
     web.reset()?;
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();

@@ -7,6 +7,7 @@
 //! would hide. A part is one line in `PARTS`, a tool one in `TOOLS`, a web one in `WEBS`.
 
 mod authority;
+mod cluster;
 mod cores;
 mod documents;
 mod freshness;
@@ -59,11 +60,12 @@ const PARTS: &[BenchPart] = &[
     ("upkeep", "five thousand pages in a browser", rendered::upkeep),
     ("growth", "what a page costs with 1, 10 and 50 million known URLs", grown::growth),
     ("shared", "what a page of a shared project costs PostgreSQL", |_| grown::shared()),
+    ("cluster", "one worker on a shared store, and how speed adds up over several", cluster::measured),
     ("restart", "how soon a project of 10 million known URLs resumes", grown::restart),
 ];
 
 /// Parts that take long or gigabytes: run only when named.
-const LONG: &[&str] = &["documents", "growth", "render", "restart", "serve", "shared", "upkeep"];
+const LONG: &[&str] = &["cluster", "documents", "growth", "render", "restart", "serve", "shared", "upkeep"];
 
 /// The result of a part: Markdown tables, and whether the targets are met.
 #[derive(Default)]

@@ -28,6 +28,8 @@ pub(crate) struct Ground {
     pub(super) tls: Option<Tls>,
     /// Every how many pages one is a document; 0 means that there are none.
     documents: u32,
+    /// How many milliseconds a response takes.
+    latency: u32,
 }
 
 /// The protocol over TLS 1.3.
@@ -40,7 +42,7 @@ pub(crate) enum Tls {
 }
 
 const fn ground(name: &'static str, shape: WebShape, gzip: bool) -> Ground {
-    Ground { name, shape, gzip, validators: false, vocabulary: false, tls: None, documents: 0 }
+    Ground { name, shape, gzip, validators: false, vocabulary: false, tls: None, documents: 0, latency: 0 }
 }
 
 /// Many hosts over TLS, compressed.
@@ -106,6 +108,12 @@ impl BenchWeb {
         Self::on(&Ground { documents, ..ground("", shape, true) }, pages)
     }
 
+    /// Starts a web of this shape with compression, each of whose answers takes so many
+    /// milliseconds.
+    pub(super) fn slowly(shape: WebShape, latency: u32) -> Result<Self> {
+        Self::on(&Ground { latency, ..ground("", shape, true) }, shape.0 * shape.1)
+    }
+
     /// Starts one of the webs with at most this many pages.
     pub(crate) fn on(ground: &Ground, pages: u32) -> Result<Self> {
         let ((hosts, pages_per_host), gzip) = (ground.shape, ground.gzip);
@@ -114,7 +122,7 @@ impl BenchWeb {
         let tls = ground.tls.map(|tls| Ok::<_, anyhow::Error>((tls, Authority::of(hosts)?))).transpose()?;
         let mut process = Command::new(built("testweb"))
             .args(numbers.iter().flat_map(|(flag, number)| [(*flag).to_owned(), number.to_string()]))
-            .args(["--documents", &ground.documents.to_string(), "--log"])
+            .args(["--documents", &ground.documents.to_string(), "--latency", &ground.latency.to_string(), "--log"])
             .args(ground.validators.then_some(["--features", "validators"]).into_iter().flatten())
             .args((!gzip).then_some("--no-gzip"))
             .args(ground.vocabulary.then_some("--vocabulary"))

@@ -16,7 +16,9 @@ const JAR: &str = ".m2/repository/org/apache/tika/tika-app/3.2.2/tika-app-3.2.2.
 /// The judge, fetched if need be; `None` if that is impossible or there is no Java.
 pub(crate) fn jar() -> Option<PathBuf> {
     let jar = env::home_dir().unwrap_or_default().join(JAR);
-    let get = || run("mvn", &["-q", "dependency:get", &format!("-Dartifact={ARTIFACT}")]).is_ok();
+    // It carries what it depends on.
+    let wanted = [&format!("-Dartifact={ARTIFACT}"), "-Dtransitive=false"];
+    let get = || run("mvn", &["-q", "dependency:get", wanted[0], wanted[1]]).is_ok();
     let is_there = jar.exists() || (succeeds("mvn", &["--version"]) && get() && jar.exists());
     (is_there && succeeds("java", &["-version"])).then_some(jar)
 }
