@@ -11,6 +11,7 @@ use orb_store::{
     AddressRelease, Batch, SeedToPlant, ShardId, SharedMaking, SharedProject, StoreError, WorkerReport, shard_of,
 };
 use std::net::IpAddr;
+use std::sync::Barrier;
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(60);
@@ -320,4 +321,47 @@ fn what_is_pulled_is_a_project_that_every_reader_knows() {
     assert!(page.url.contains("site"));
     assert_eq!(reader.links_out(PageId(1), 10, 0).unwrap().len(), 4);
     assert_eq!(reader.runs().unwrap().len(), 1);
+}
+
+#[test]
+fn a_shard_that_several_take_at_once_is_held_by_one() {
+    const ROUNDS: usize = 300;
+    let store = Store::start();
+    store.project();
+    let members: Vec<_> = (0..4).map(|n| Worker::join(&store.address(), &format!("w{n}"), LONG).member).collect();
+    let mut desks: Vec<_> = members.iter().map(|member| member.clerk().unwrap()).collect();
+    for round in 0..ROUNDS {
+        let barrier = Barrier::new(desks.len());
+        let taken: Vec<Vec<ShardId>> = std::thread::scope(|threads| {
+            let takers: Vec<_> = desks
+                .iter_mut()
+                .map(|desk| {
+                    threads.spawn(|| {
+                        barrier.wait();
+                        desk.take(SHARDS).unwrap()
+                    })
+                })
+                .collect();
+            takers.into_iter().map(|taker| taker.join().unwrap()).collect()
+        });
+        let mut all = taken.concat();
+        all.sort_unstable();
+        assert!(all.is_sorted_by(|a, b| a < b), "round {round}: {taken:?}");
+        store.server.run_sql(&format!("UPDATE {SCHEMA}.shard SET worker = NULL"));
+    }
+}
+
+#[test]
+fn pages_of_a_shard_that_is_held_elsewhere_are_not_recorded() {
+    let store = Store::start();
+    store.project();
+    store.plant(&[&site(0)]);
+    let mut worker = Worker::join(&store.address(), "w", LONG);
+    worker.settle();
+    let mut batch = worker.digest();
+    let other = Worker::join(&store.address(), "other", LONG);
+    let (shard, other) = (shard_of("site0.org", SHARDS), other.member.worker());
+    store.server.run_sql(&format!("UPDATE {SCHEMA}.shard SET worker = {} WHERE id = {}", other.0, shard.0));
+    assert!(matches!(worker.project.commit(&mut batch), Err(StoreError::Fenced { .. })));
+    assert_eq!((store.count("page_row"), store.count("letter")), (0, 1), "nothing has happened");
 }

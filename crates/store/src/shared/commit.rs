@@ -3,7 +3,8 @@
 //! When the transaction has that sets the worker's row from the batch before to this one. It begins
 //! by holding that row against being buried (which lets heartbeats through) and ends by changing
 //! it, so that a worker that was buried, paused or left behind by a failover records nothing, and
-//! one whose answer was lost finds its nonce there. Everything else is in between: rows by COPY,
+//! one whose answer was lost finds its nonce there. Pages and visits are recorded only in shards
+//! that the worker's row holds at that moment. Everything else is in between: rows by COPY,
 //! then what changes rows, letters written and letters consumed.
 
 use super::connect::SharedLine;
@@ -66,7 +67,9 @@ impl SharedWriter {
                 Standing::Next => {}
             }
             point("after-shared-fence")?;
-            rows.write(line)?;
+            if !rows.write(line)? {
+                return Err(member.fenced());
+            }
             copy(line, "letter (to_shard, sender, batch, letters, body)", letters)?;
             facts.write(line, batch.run)?;
             letters::consume(line, &batch.read)?;

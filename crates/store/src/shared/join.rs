@@ -224,15 +224,22 @@ impl ShardClerk {
         })
     }
 
-    /// Takes up to `most` shards that nobody living holds.
+    /// Takes up to `most` shards that nobody living holds. They are locked first and looked at again
+    /// then, with a new snapshot: a lock that comes after somebody else's commit is judged by the
+    /// new row of the shard but the old rows of the workers, and would take it from the living.
     pub fn take(&mut self, most: u16) -> Result<Vec<ShardId>> {
         let id = self.member.id.0;
         self.line.with(|line| {
-            let sql = "UPDATE shard SET worker = $1, since = now() WHERE id IN
-                         (SELECT s.id FROM shard s LEFT JOIN worker w ON w.id = s.worker
-                          WHERE s.worker IS NULL OR w.id IS NULL OR NOT w.alive ORDER BY s.id LIMIT $2 FOR UPDATE OF s SKIP LOCKED)
-                       AND EXISTS (SELECT 1 FROM worker WHERE id = $1 AND alive) RETURNING id";
-            let rows = line.wait("take shards", line.client().query(sql, &[&id, &i64::from(most)]))?;
+            line.run("take shards", "BEGIN")?;
+            let sql = "SELECT s.id FROM shard s LEFT JOIN worker w ON w.id = s.worker AND w.alive WHERE w.id IS NULL
+                       ORDER BY s.id LIMIT $1 FOR UPDATE OF s SKIP LOCKED";
+            let rows = line.wait("take shards", line.client().query(sql, &[&i64::from(most)]))?;
+            let locked: Vec<i16> = rows.iter().map(|row| row.get(0)).collect();
+            let sql = "UPDATE shard s SET worker = $1, since = now() WHERE s.id = ANY($2)
+                         AND NOT EXISTS (SELECT 1 FROM worker w WHERE w.id = s.worker AND w.alive)
+                         AND EXISTS (SELECT 1 FROM worker WHERE id = $1 AND alive) RETURNING s.id";
+            let rows = line.wait("take shards", line.client().query(sql, &[&id, &locked]))?;
+            line.run("take shards", "COMMIT")?;
             let mut taken: Vec<_> = rows.iter().map(|row| ShardId::from_sql(row.get(0))).collect();
             taken.sort_unstable();
             Ok(taken)

@@ -41,6 +41,7 @@ pub(super) struct BatchRows {
     /// What each shard gains: pages known and pages visited.
     gains: BTreeMap<i16, (i64, i64)>,
     run: i32,
+    worker: i64,
     no: i64,
 }
 
@@ -57,7 +58,7 @@ impl BatchRows {
     pub(super) fn of(writer: &mut SharedWriter, batch: &Batch, scratch: &Catalogue) -> Result<Self> {
         let links = LinkRows::of(batch.run.0.cast_signed());
         let mut rows = Self { run: batch.run.0.cast_signed(), links, ..Self::default() };
-        rows.no = writer.attempt()?.no.cast_signed();
+        (rows.worker, rows.no) = (writer.worker().0, writer.attempt()?.no.cast_signed());
         for host in &batch.hosts {
             let shard = writer.shard_of(&host.name);
             writer.know_host(host.id, shard);
@@ -154,8 +155,8 @@ impl BatchRows {
         rows.maybe(source, CopyRows::page);
     }
 
-    /// Writes them within a transaction.
-    pub(super) fn write(self, line: &mut SharedLine) -> Result<()> {
+    /// Writes them within a transaction; whether all of them are in shards that this worker holds.
+    pub(super) fn write(self, line: &mut SharedLine) -> Result<bool> {
         copy(line, HOST, self.hosts)?;
         copy(line, PAGE, self.pages)?;
         copy(line, WARC, self.files)?;
@@ -173,7 +174,7 @@ impl BatchRows {
         copy(line, IMAGE, self.images)?;
         remember(line, self.digests)?;
         tell(line, self.run, self.changes)?;
-        gain(line, self.no, &self.gains)
+        gain(line, (self.worker, self.no), &self.gains)
     }
 }
 
@@ -208,9 +209,11 @@ fn tell(line: &mut SharedLine, run: i32, changes: Vec<TellingVisit>) -> Result<(
     copy(line, CHANGE, rows)
 }
 
-fn gain(line: &mut SharedLine, no: i64, gains: &BTreeMap<i16, (i64, i64)>) -> Result<()> {
+/// Counts what the worker's shards gain. One that is not the worker's gains nothing: then the batch
+/// must not happen, whoever else has recorded there since.
+fn gain(line: &mut SharedLine, (worker, no): (i64, i64), gains: &BTreeMap<i16, (i64, i64)>) -> Result<bool> {
     if gains.is_empty() {
-        return Ok(());
+        return Ok(true);
     }
     let shards: Vec<i16> = gains.keys().copied().collect();
     let pages: Vec<i64> = gains.values().map(|gain| gain.0).collect();
@@ -218,7 +221,10 @@ fn gain(line: &mut SharedLine, no: i64, gains: &BTreeMap<i16, (i64, i64)>) -> Re
     let sql = line.prepared(
         "count the shards",
         "UPDATE shard s SET pages = s.pages + g.pages, fetched = s.fetched + g.fetched, batch = $4
-         FROM unnest($1::smallint[], $2::bigint[], $3::bigint[]) AS g(id, pages, fetched) WHERE s.id = g.id",
+         FROM unnest($1::smallint[], $2::bigint[], $3::bigint[]) AS g(id, pages, fetched)
+         WHERE s.id = g.id AND s.worker = $5",
     )?;
-    line.wait("count the shards", line.client().execute(&sql, &[&shards, &pages, &fetched, &no])).map(drop)
+    let held =
+        line.wait("count the shards", line.client().execute(&sql, &[&shards, &pages, &fetched, &no, &worker]))?;
+    Ok(held == gains.len() as u64)
 }
