@@ -13,6 +13,9 @@ use std::ops::Range;
 /// Approximate maximum length of a snippet in characters.
 const WIDTH: usize = 240;
 
+/// What many generators put behind a heading as a link to it.
+const PILCROW: char = '¶';
+
 /// How much of a text is examined, in bytes.
 const LOOKED_AT: usize = 1_000_000;
 
@@ -292,6 +295,8 @@ fn cut(text: &str, from: usize, to: usize, found: &[TermMatch]) -> Snippet {
         match c.is_whitespace() {
             true if out.text.ends_with(' ') || out.text.is_empty() => {}
             true => count = push(&mut out, ' '),
+            // The sign of a heading's link to itself is no part of what it says.
+            false if c == PILCROW && ends_line(&text[at + PILCROW.len_utf8()..]) => {}
             false => count = push(&mut out, c),
         }
     }
@@ -302,6 +307,10 @@ fn cut(text: &str, from: usize, to: usize, found: &[TermMatch]) -> Snippet {
         out.text.push('…');
     }
     out
+}
+
+fn ends_line(rest: &str) -> bool {
+    rest.trim_start_matches(' ').chars().next().is_none_or(|c| c == '\n')
 }
 
 #[cfg(test)]
@@ -368,6 +377,11 @@ mod tests {
             let cut = words(text).into_iter().filter(|word| marker.wanted.iter().any(|wanted| wanted.is(&word.text)));
             assert_eq!(found, cut.map(|word| (word.from, word.to)).collect::<Vec<_>>(), "{query}");
         }
+    }
+
+    #[test]
+    fn the_sign_of_a_permalink_is_left_out() {
+        assert_eq!(shown("alpha", "Alpha beta¶\nthe ¶ sign of alpha¶"), "[Alpha] beta the ¶ sign of [alpha]");
     }
 
     #[test]
