@@ -180,7 +180,9 @@ fn the_size_of_pages_is_no_limit_for_documents() {
     let home = Home::new();
     let shelf = Shelf::new(&home);
     shelf.write(SAVED[0], "burrow");
-    home.crawl(&[&format!("file://{}/", shelf.dir.display()), "--delay", "0", "--max-size", "1kB"]);
+    let settings = format!("seeds = ['file://{}/']\nfetch.max_size = '1kB'\n", shelf.dir.display());
+    std::fs::write(home.beside("p.toml"), settings).unwrap();
+    home.crawl(&["p.toml", "--delay", "0"]);
     for kind in [DocumentKind::Docx, DocumentKind::Xlsx, DocumentKind::Pptx, DocumentKind::Odt, DocumentKind::Epub] {
         let hits = asked(&home, &["search", PROJECT, &word("burrow", kind)]);
         assert_eq!(hits[0]["url"], *shelf.url(kind), "{kind:?}: {hits}");
