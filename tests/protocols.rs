@@ -100,6 +100,31 @@ fn a_tree_on_an_ftp_server_is_crawled_archived_and_tracked() {
 }
 
 #[test]
+fn a_netrc_file_logs_in_to_ftp_if_the_project_says_so() {
+    let server = FtpServer::start(&FILES, Vec::new()).unwrap();
+    let crawled = |settings: &str| {
+        let home = Home::new();
+        let machine = "machine 127.0.0.1 login annemarie password s3cret";
+        std::fs::write(home.beside("netrc"), machine).unwrap();
+        std::fs::write(home.beside("p.toml"), format!("seeds = ['{}']\n{settings}", server.url("/"))).unwrap();
+        let args = harness::orb::crawling(&["p.toml", "--delay", "0", "--no-index"]);
+        home.start(&args, &[("NETRC", home.beside("netrc").to_str().unwrap())]).finish().expect(0);
+        let log = server.take_log();
+        let user = log.iter().find(|line| line.starts_with("USER")).unwrap().clone();
+        let is_sent = log.iter().any(|line| line == "PASS s3cret");
+        let kept = std::fs::read_to_string(home.project().join("project.toml")).unwrap();
+        assert!(!kept.contains("annemarie") && !kept.contains("s3cret"), "{kept}");
+        assert_eq!(home.catalogue().number("SELECT count(*) FROM run WHERE settings LIKE '%annemarie%'"), 0);
+        (user, is_sent)
+    };
+    assert_eq!(crawled(""), ("USER anonymous".to_owned(), false));
+    assert_eq!(crawled("fetch.netrc = true"), ("USER annemarie".to_owned(), true));
+    let own =
+        "[[auth]]\nhost = 'ftp://127.0.0.1'\nuser = 'bob'\npassword = 'x'\nallow_plain = true\n[fetch]\nnetrc = true";
+    assert_eq!(crawled(own), ("USER bob".to_owned(), false), "the project's own logins come first");
+}
+
+#[test]
 fn depth_scope_and_the_number_of_pages_hold_for_ftp() {
     let server = FtpServer::start(&FILES, Vec::new()).unwrap();
     let seen = |seed: &str, more: &[&str]| {
@@ -353,6 +378,37 @@ fn groups_are_chosen_by_a_pattern_and_articles_by_their_id() {
     let home = Home::new();
     crawl(&home, &server.url("/1.misc.test@example.org"), &[]);
     assert_eq!(told(&home, &server.url("/"))["1.misc.test@example.org"], "BINARY NEW");
+}
+
+#[test]
+fn news_seeds_are_groups_of_the_server_that_is_set_or_in_the_environment() {
+    let server = NewsServer::start(&[("misc.test", 1), ("comp.lang.c", 1), ("comp.lang.d", 1)], Vec::new()).unwrap();
+    let host = server.addr().to_string();
+    let found = |home: &Home| told(home, &server.url("/")).into_keys().collect::<Vec<_>>();
+    let begun = |home: &Home, seed: &str, environment: &[(&str, &str)]| {
+        let args = harness::orb::crawling(&[seed, "--delay", "0", "--no-index"]);
+        home.start(&args, environment).finish()
+    };
+    let home = Home::new();
+    begun(&home, "news:comp.*", &[("NNTPSERVER", &host)]).expect(0);
+    assert_eq!(found(&home), ["comp.*", "comp.lang.c/", "comp.lang.c/1", "comp.lang.d/", "comp.lang.d/1"]);
+    track(&home);
+    assert_eq!(found(&home).len(), 5, "a later run needs no environment");
+
+    let home = Home::new();
+    let file = home.beside("p.toml");
+    std::fs::write(&file, format!("seeds = ['news:comp.lang.c']\nnntp.server = '{host}'\n")).unwrap();
+    begun(&home, file.to_str().unwrap(), &[("NNTPSERVER", "nobody.invalid")]).expect(0);
+    assert_eq!(found(&home), ["comp.lang.c/", "comp.lang.c/1"]);
+
+    let refused = begun(&Home::new(), "news:comp.*", &[]);
+    let told = refused.complaint(2);
+    assert!(told.contains("[nntp]") && told.contains("NNTPSERVER"), "{refused}");
+    let home = Home::new();
+    let file = home.beside("p.toml");
+    std::fs::write(&file, "seeds = ['news:comp.*']\nnntp.server = 'http://a.test/'\n").unwrap();
+    let refused = begun(&home, file.to_str().unwrap(), &[]);
+    assert!(refused.complaint(1).contains("is not a news server"), "{refused}");
 }
 
 #[test]

@@ -10,15 +10,22 @@ use harness::orb::{Finished, Home, crawling};
 use harness::script::{Heard, Script, absent, page, reply};
 use orb_testweb::SearchEngine;
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The hosts that results are on.
 const HOSTS: [&str; 6] = ["a.test", "b.test", "c.test", "d.test", "e.test", "f.test"];
 
 /// A web of six hosts with two pages each, an engine that knows five of them, and a directory.
 fn web() -> Script {
-    Script::serve(|heard| match (heard.host(), heard.target.as_str()) {
+    web_with(Arc::new(AtomicUsize::new(5)))
+}
+
+/// The same with an engine that knows the first so many hosts.
+fn web_with(known: Arc<AtomicUsize>) -> Script {
+    Script::serve(move |heard| match (heard.host(), heard.target.as_str()) {
         (_, "/robots.txt") => absent(),
-        ("s.test", target) => engine(heard, target),
+        ("s.test", target) => engine(heard, target, known.load(Ordering::Relaxed)),
         ("list.test", "/") => page([&at("a.test", "/", heard), &at("list.test", "/more", heard)]),
         ("list.test", "/more") => page([&at("b.test", "/", heard), &at("list.test", "/deeper", heard)]),
         ("list.test", "/deeper") => page([&at("c.test", "/", heard)]),
@@ -44,9 +51,11 @@ fn at(host: &str, path: &str, heard: &Heard) -> String {
     format!("http://{host}:{port}{path}")
 }
 
-fn engine(heard: &Heard, target: &str) -> Vec<u8> {
+fn engine(heard: &Heard, target: &str, hosts: usize) -> Vec<u8> {
+    // As a path, the phrase is asked for by its words.
+    let target = &target.replace("/s/wolf%20spiders", "/search?q=wolf+spiders");
     let known: Vec<(String, &str)> =
-        HOSTS[..5].iter().map(|host| (at(host, "/", heard), "all about wolf spiders")).collect();
+        HOSTS[..hosts].iter().map(|host| (at(host, "/", heard), "all about wolf spiders")).collect();
     let known: Vec<(&str, &str)> = known.iter().map(|(url, text)| (url.as_str(), *text)).collect();
     match SearchEngine::new(&known).answer(target) {
         Some((mime, body)) => reply("200 OK", &format!("Content-Type: {mime}\r\n"), &body),
@@ -126,6 +135,33 @@ fn the_flag_names_the_engine_and_a_later_run_does_not_ask_again() {
     home.orb(&["track", "p", "--progress", "none"]).expect(0);
     assert_eq!(asked(), 1);
     assert_eq!(home.catalogue().number("SELECT count(*) FROM visit WHERE run = 2 AND flag = 'SAM'"), 6);
+}
+
+#[test]
+fn an_engine_is_asked_again_by_every_run_if_the_project_says_so() {
+    let known = Arc::new(AtomicUsize::new(2));
+    let (web, home) = (web_with(Arc::clone(&known)), Home::new());
+    let file = home.beside("p.toml");
+    let engine = format!("template = 'http://s.test:{}/search?q={{searchTerms}}'\nrefresh = true\n", web.port());
+    std::fs::write(&file, format!("seeds = ['?wolf spiders']\n[search_engine]\n{engine}")).unwrap();
+    crawl(&home, &web, &[file.to_str().unwrap()]).expect(0);
+    assert_eq!(fetched(&home), both(&HOSTS[..2]));
+    known.store(3, Ordering::Relaxed);
+    home.orb(&["track", "p", "--progress", "none"]).expect(0);
+    let asked = web.heard().iter().filter(|heard| heard.target.starts_with("/search")).count();
+    assert_eq!((asked, fetched(&home)), (2, both(&HOSTS[..3])));
+    let flags = home.catalogue().column("SELECT flag || ' ' || count(*) FROM visit WHERE run = 2 GROUP BY flag");
+    assert_eq!(flags, ["NEW 2", "SAM 4"]);
+}
+
+#[test]
+fn a_phrase_is_written_into_a_path_as_paths_are_written() {
+    let (web, home) = (web(), Home::new());
+    let template = format!("http://s.test:{}/s/{{searchTerms}}", web.port());
+    crawl(&home, &web, &["?wolf spiders", "--engine", &template]).expect(0);
+    let asked: Vec<String> =
+        web.heard().into_iter().map(|heard| heard.target).filter(|t| t.starts_with("/s/")).collect();
+    assert_eq!((asked, fetched(&home)), (vec!["/s/wolf%20spiders".to_owned()], both(&HOSTS[..3])));
 }
 
 #[test]

@@ -73,7 +73,16 @@ impl Home {
     pub(crate) fn command<S: AsRef<OsStr>>(&self, args: &[S]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_orb"));
         command.args(args).arg("--home").arg(self.path()).current_dir(self.dir.path());
-        for name in ["http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_COLOR", "ORB_FAIL"] {
+        for name in [
+            "http_proxy",
+            "https_proxy",
+            "HTTP_PROXY",
+            "HTTPS_PROXY",
+            "ALL_PROXY",
+            "NO_COLOR",
+            "ORB_FAIL",
+            "NNTPSERVER",
+        ] {
             command.env_remove(name);
         }
         command

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The format that this program writes. Figures of another are counted again.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 
 /// What figures were counted from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

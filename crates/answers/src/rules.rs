@@ -109,8 +109,9 @@ pub fn queue_loss(collection: &Collection, settings: &Settings, most: usize) -> 
 /// The scope of these settings, and one of its seeds.
 fn scope(collection: Option<&Collection>, settings: &Settings) -> Result<(Scope, Option<Address>)> {
     let canonical = Canonicaliser::new(settings.urls);
-    let given = settings.seeds.iter().filter(|seed| matches!(SeedText::of(seed), SeedText::Url(_)));
-    let mut seeds: Vec<Address> = given.filter_map(|seed| canonical.parse_seed(seed).ok()).collect();
+    let server = settings.nntp.server.as_deref();
+    let given = settings.seeds.iter().filter_map(|seed| SeedText::of(seed).url(server));
+    let mut seeds: Vec<Address> = given.filter_map(|seed| canonical.parse_seed(&seed).ok()).collect();
     if let Some(collection) = collection {
         let known = collection.catalogue().seed_urls()?;
         seeds.extend(known.iter().filter_map(|url| Address::from_canonical(url).ok()));

@@ -1,6 +1,7 @@
 //! What is known about one page?
 
 use crate::links::anchors_at_hand;
+use crate::properties::DocumentProperties;
 use crate::{Collection, Result};
 use orb_graph::Merit;
 use orb_page::PageId;
@@ -18,6 +19,9 @@ pub struct ShownPage {
     pub page: PageRow,
     /// The URL of the page on which it was discovered.
     pub discovered_from_url: Option<String>,
+    /// What it says about itself, if it is a document, a picture or a recording.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub document: Option<DocumentProperties>,
     /// What it is another address of, if that was learnt.
     pub alias: Option<AliasNote>,
     /// What each run saw of it, latest first.
@@ -49,6 +53,7 @@ pub fn show(collection: &Collection, url: &str, links: u64) -> Result<ShownPage>
     let picture = place.and_then(|place| collection.archive().picture(&place).ok().flatten());
     Ok(ShownPage {
         discovered_from_url,
+        document: DocumentProperties::of_page(collection, &page, &visits)?,
         alias: reader.alias(id)?,
         screenshot: picture.map(|(_, bytes)| bytes.len() as u64),
         visits,

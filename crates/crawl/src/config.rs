@@ -74,6 +74,7 @@ impl Config {
         fetch.host_keys = Arc::new(HostKeys::new(settings.sftp.known_hosts.clone(), None));
         fetch.file_roots = file_roots(settings, seeds);
         let given = orb_project::credentials(&settings.auth)?.into_iter().chain(seed_logins(settings));
+        let given = given.chain(orb_project::credentials(&settings.netrc_logins)?);
         fetch.keyring = Arc::new(Keyring::new(given.collect()));
         if let Some(file) = &settings.fetch.cookies_file {
             let jar = Jar::default();

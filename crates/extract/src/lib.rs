@@ -201,9 +201,22 @@ pub fn is_read_aside(content: &Content<'_>) -> bool {
     EXTRACTORS.iter().find(|e| e.accepts(&source)).is_some_and(|e| e.aside())
 }
 
+/// How the media types of office suites begin. Their documents are also told by their bytes.
+const OFFICE: [&str; 7] = [
+    "msword",
+    "vnd.ms-word",
+    "vnd.ms-excel",
+    "vnd.ms-powerpoint",
+    "vnd.openxmlformats-officedocument.",
+    "vnd.oasis.opendocument.",
+    "vnd.sun.xml.",
+];
+
 /// Whether a media type alone says that its content is to be read aside.
 pub fn is_document_type(mime: &str) -> bool {
-    is_read_aside(&Content { bytes: &[], mime: Some(mime), charset: None, url: "" })
+    let source = TypedContent { bytes: &[], mime, charset: None, url: "" };
+    let is_office = |kind: &str| mime.strip_prefix("application/").is_some_and(|subtype| subtype.starts_with(kind));
+    OFFICE.into_iter().any(is_office) || EXTRACTORS.iter().find(|e| e.accepts(&source)).is_some_and(|e| e.aside())
 }
 
 /// The characters of a text document, decoded from whatever encoding it is in.

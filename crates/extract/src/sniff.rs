@@ -305,4 +305,15 @@ mod tests {
             assert_eq!(sniff(bytes, Some(given)), mime, "{given}");
         }
     }
+
+    #[test]
+    fn the_name_of_an_office_document_says_that_it_is_one() {
+        let names = ["msword", "vnd.ms-excel", "vnd.oasis.opendocument.text", "pdf", "epub+zip"];
+        let parts = ["wordprocessingml.document", "spreadsheetml.sheet", "presentationml.presentation"];
+        let parts = parts.map(|part| format!("vnd.openxmlformats-officedocument.{part}"));
+        for name in names.into_iter().chain(parts.iter().map(String::as_str)) {
+            assert!(crate::is_document_type(&format!("application/{name}")), "{name}");
+        }
+        assert!(!["text/html", "image/png", "application/json"].into_iter().any(crate::is_document_type));
+    }
 }

@@ -28,6 +28,9 @@ pub struct Document {
     /// How many pages, sheets or slides it has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_count: Option<u32>,
+    /// Width and height of a picture, in pixels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pixels: Option<(u32, u32)>,
     /// `<link rel=canonical>`, as written.
     pub canonical: Option<String>,
     /// `<base href>`, as written.

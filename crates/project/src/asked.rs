@@ -5,7 +5,7 @@
 
 use crate::{ProjectError, SeedText, Settings};
 use orb_store::Home;
-use orb_urls::{Address, Canonicaliser};
+use orb_urls::{Address, Canonicaliser, NewsReference};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -28,41 +28,43 @@ pub struct AskedProject {
 impl AskedProject {
     /// What is meant by a list of URLs, `@file`s with one URL per line, project files (`.toml`) and
     /// names of projects. Without a name, the project is called after its file or its first host.
-    pub fn of(home: &Home, given: &[String], name: Option<&str>) -> Result<Self, ProjectError> {
-        let mut settings = Settings::default();
-        let mut name = name.map(str::to_owned);
-        let (mut known, mut file) = (false, None);
-        let mut urls: Vec<String> = Vec::new();
-        for seed in given {
-            if seed.ends_with(".toml") && !seed.contains("://") {
-                settings = Settings::read(Path::new(seed))?;
-                name = name.or_else(|| settings.name.clone()).or_else(|| stem(seed));
-                known = true;
-                file = Some(PathBuf::from(seed));
-            } else if !seed.contains("://") && home.find(seed).is_ok() && name.as_ref().is_none_or(|n| n == seed) {
-                name = Some(seed.clone());
-            } else {
-                urls.push(seed.clone());
+    /// Newsgroups whose server nobody names are on `news_server`, and the settings then say so.
+    pub fn of(
+        home: &Home,
+        given: &[String],
+        name: Option<&str>,
+        news_server: Option<String>,
+    ) -> Result<Self, ProjectError> {
+        let GivenWords { mut settings, name, file, urls } = GivenWords::sorted(home, given, name)?;
+        let recalled = |name: &str| -> Result<Option<Settings>, ProjectError> {
+            match home.find(name) {
+                Ok(project) if file.is_none() => Ok(Settings::kept(&project)?),
+                _ => Ok(None),
             }
+        };
+        let server_of = |settings: &Settings| settings.nntp.server.clone().or_else(|| news_server.clone());
+        if let Some(kept) = name.as_deref().map(recalled).transpose()?.flatten() {
+            settings = kept;
         }
-        let canonical = Canonicaliser::new(settings.urls);
-        let mut seeds = addresses(&canonical, &urls)?;
+        let mut typed = SeedReader::new(&settings, server_of(&settings));
+        let mut seeds = typed.addresses(&urls)?;
         let name = match name {
             Some(name) => name,
             None => {
-                seeds.first().map(name_of).or_else(|| urls.iter().find_map(|seed| way_name(seed))).unwrap_or_default()
+                let way = || urls.iter().find_map(|seed| way_name(seed));
+                let name = seeds.first().map(name_of).or_else(way).unwrap_or_default();
+                settings = recalled(&name)?.unwrap_or(settings);
+                name
             }
         };
-        if let Ok(project) = home.find(&name)
-            && !known
-            && let Some(kept) = Settings::kept(&project)?
-        {
-            settings = kept;
-        }
         let listed = settings.seeds.clone();
-        let typed: HashSet<&Address> = seeds.iter().collect();
-        let more: Vec<Address> = addresses(&canonical, &listed)?.into_iter().filter(|a| !typed.contains(a)).collect();
+        let mut kept = SeedReader::new(&settings, server_of(&settings));
+        let known: HashSet<&Address> = seeds.iter().collect();
+        let more: Vec<Address> = kept.addresses(&listed)?.into_iter().filter(|a| !known.contains(a)).collect();
         seeds.extend(more);
+        if typed.has_asked_server || kept.has_asked_server {
+            settings.nntp.server = server_of(&settings);
+        }
         settings.seeds.extend(urls.into_iter().filter(|url| !listed.contains(url)));
         settings.name = Some(name.clone());
         if seeds.is_empty() && !leads_anywhere(&settings) {
@@ -78,7 +80,7 @@ impl AskedProject {
             ProjectError::Refused(format!("project {name} has no {what}; orb project edit {name} {how}"))
         };
         let settings = Settings::kept(&project)?.ok_or_else(|| refused("settings", "writes them"))?;
-        let seeds = addresses(&Canonicaliser::new(settings.urls), &settings.seeds)?;
+        let seeds = SeedReader::of(&settings)?;
         if seeds.is_empty() && !leads_anywhere(&settings) {
             return Err(refused("seeds", "gives it some"));
         }
@@ -87,8 +89,38 @@ impl AskedProject {
 
     /// A project whose settings are kept elsewhere.
     pub fn with(name: &str, settings: Settings) -> Result<Self, ProjectError> {
-        let seeds = addresses(&Canonicaliser::new(settings.urls), &settings.seeds)?;
+        let seeds = SeedReader::of(&settings)?;
         Ok(Self { name: name.to_owned(), settings, seeds, file: None })
+    }
+}
+
+/// What somebody named, sorted by what it is.
+struct GivenWords {
+    settings: Settings,
+    name: Option<String>,
+    file: Option<PathBuf>,
+    urls: Vec<String>,
+}
+
+impl GivenWords {
+    fn sorted(home: &Home, given: &[String], name: Option<&str>) -> Result<Self, ProjectError> {
+        let mut sorted =
+            Self { settings: Settings::default(), name: name.map(str::to_owned), file: None, urls: Vec::new() };
+        for seed in given {
+            if seed.ends_with(".toml") && !seed.contains("://") {
+                sorted.settings = Settings::read(Path::new(seed))?;
+                sorted.name = sorted.name.or_else(|| sorted.settings.name.clone()).or_else(|| stem(seed));
+                sorted.file = Some(PathBuf::from(seed));
+            } else if !seed.contains("://")
+                && home.find(seed).is_ok()
+                && sorted.name.as_ref().is_none_or(|name| name == seed)
+            {
+                sorted.name = Some(seed.clone());
+            } else {
+                sorted.urls.push(seed.clone());
+            }
+        }
+        Ok(sorted)
     }
 }
 
@@ -117,38 +149,72 @@ fn stem(file: &str) -> Option<String> {
     Path::new(file).file_stem().map(|s| s.to_string_lossy().to_lowercase())
 }
 
-/// Seeds as given: URLs, or `@file` with one URL per line.
-fn addresses(canonical: &Canonicaliser, given: &[String]) -> Result<Vec<Address>, ProjectError> {
-    let mut out: Vec<Address> = Vec::new();
-    let mut known: HashSet<Address> = HashSet::new();
-    let mut add = |text: &str, place: &str| {
-        let address = canonical.parse_seed(text).map_err(|e| {
-            ProjectError::Malformed(format!("{place}'{}' is not a URL to start from: {e}", quoted(text)))
-        })?;
-        if known.insert(address.clone()) {
-            out.push(address);
-        }
-        Ok::<(), ProjectError>(())
-    };
-    for seed in given {
-        let file = match SeedText::of(seed) {
-            SeedText::Url(url) => {
-                add(url, "")?;
-                continue;
-            }
-            // Passed through by steps of its own.
-            SeedText::Phrase(_) | SeedText::FollowOnly(..) => continue,
-            SeedText::File(file) => file,
-        };
-        let text = std::fs::read_to_string(file).map_err(ProjectError::io("read the seeds in", Path::new(file)))?;
-        for (number, line) in text.lines().enumerate() {
-            let line = line.trim();
-            if !line.is_empty() && !line.starts_with('#') {
-                add(line, &format!("{file}:{}: ", number + 1))?;
-            }
-        }
+/// Reads seeds as people write them.
+struct SeedReader {
+    canonical: Canonicaliser,
+    /// Where newsgroups are that name no server.
+    news_server: Option<String>,
+    /// Whether a seed needed to know.
+    has_asked_server: bool,
+}
+
+impl SeedReader {
+    fn new(settings: &Settings, news_server: Option<String>) -> Self {
+        Self { canonical: Canonicaliser::new(settings.urls), news_server, has_asked_server: false }
     }
-    Ok(out)
+
+    /// The seeds of these settings.
+    fn of(settings: &Settings) -> Result<Vec<Address>, ProjectError> {
+        Self::new(settings, settings.nntp.server.clone()).addresses(&settings.seeds)
+    }
+
+    /// Seeds as given: URLs, newsgroups, or `@file` with one of them per line.
+    fn addresses(&mut self, given: &[String]) -> Result<Vec<Address>, ProjectError> {
+        let mut out: Vec<Address> = Vec::new();
+        let mut known: HashSet<Address> = HashSet::new();
+        let mut add = |address: Address| {
+            if known.insert(address.clone()) {
+                out.push(address);
+            }
+        };
+        for seed in given {
+            let file = match SeedText::of(seed) {
+                SeedText::Url(_) | SeedText::News(_) => {
+                    add(self.address(seed, "")?);
+                    continue;
+                }
+                // Passed through by steps of its own.
+                SeedText::Phrase(_) | SeedText::FollowOnly(..) => continue,
+                SeedText::File(file) => file,
+            };
+            let text = std::fs::read_to_string(file).map_err(ProjectError::io("read the seeds in", Path::new(file)))?;
+            for (number, line) in text.lines().enumerate() {
+                let line = line.trim();
+                if !line.is_empty() && !line.starts_with('#') {
+                    add(self.address(line, &format!("{file}:{}: ", number + 1))?);
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    /// The address that one seed names.
+    fn address(&mut self, text: &str, place: &str) -> Result<Address, ProjectError> {
+        let news = NewsReference::of(text);
+        self.has_asked_server |= news.is_some_and(|news| news.server.is_none());
+        let url = match (news, &self.news_server) {
+            (None, _) => text.into(),
+            (Some(news), Some(server)) => news.on(server),
+            (Some(news), None) if news.server.is_some() => news.on(""),
+            (Some(_), None) => {
+                let how = "set server in [nntp] of the project, or NNTPSERVER in the environment of orb crawl";
+                return Err(ProjectError::Malformed(format!("{place}'{}' names no news server; {how}", quoted(text))));
+            }
+        };
+        self.canonical
+            .parse_seed(&url)
+            .map_err(|e| ProjectError::Malformed(format!("{place}'{}' is not a URL to start from: {e}", quoted(text))))
+    }
 }
 
 /// The beginning of a seed, with an ellipsis if it is longer.
@@ -164,7 +230,7 @@ mod tests {
     use super::*;
 
     fn asked(home: &Home, given: &[&str]) -> Result<AskedProject, ProjectError> {
-        AskedProject::of(home, &given.iter().map(|&seed| seed.to_owned()).collect::<Vec<_>>(), None)
+        AskedProject::of(home, &given.iter().map(|&seed| seed.to_owned()).collect::<Vec<_>>(), None, None)
     }
 
     #[test]
@@ -184,7 +250,7 @@ mod tests {
         let home = Home::open(tmp.path()).unwrap();
         let kept = Settings { seeds: vec!["http://a.test/".into()], ..Settings::default() };
         kept.keep(&home.project("p").unwrap()).unwrap();
-        let asked = AskedProject::of(&home, &["http://b.test/".into()], Some("p")).unwrap();
+        let asked = AskedProject::of(&home, &["http://b.test/".into()], Some("p"), None).unwrap();
         assert_eq!(asked.seeds.iter().map(Address::as_str).collect::<Vec<_>>(), ["http://b.test/", "http://a.test/"]);
         assert_eq!(asked.settings.seeds, ["http://a.test/", "http://b.test/"]);
     }
@@ -200,5 +266,23 @@ mod tests {
         assert_eq!(said(&["@nowhere"]), "cannot read the seeds in nowhere");
         let kept = AskedProject::kept(&home, "p").unwrap_err().to_string();
         assert_eq!(kept, "project p has no settings; orb project edit p writes them");
+    }
+
+    #[test]
+    fn newsgroups_are_on_the_server_of_the_settings_or_else_on_the_one_that_is_given() {
+        let tmp = tempfile::tempdir().unwrap();
+        let home = Home::open(tmp.path()).unwrap();
+        let seeds = ["news:comp.*".to_owned(), "news:comp.lang.c".to_owned(), "news://b.test/x".to_owned()];
+        let of = |server: Option<&str>| AskedProject::of(&home, &seeds, None, server.map(str::to_owned));
+        let told = of(None).unwrap_err().to_string();
+        assert!(told.starts_with("'news:comp.*' names no news server") && told.contains("NNTPSERVER"), "{told}");
+        let asked = of(Some("a.test:1119")).unwrap();
+        let urls: Vec<&str> = asked.seeds.iter().map(Address::as_str).collect();
+        assert_eq!(urls, ["nntp://a.test:1119/comp.*", "nntp://a.test:1119/comp.lang.c/", "nntp://b.test/x/"]);
+        assert_eq!(asked.settings.nntp.server.as_deref(), Some("a.test:1119"), "later runs know it");
+        asked.settings.keep(&home.project(&asked.name).unwrap()).unwrap();
+        assert_eq!(AskedProject::kept(&home, &asked.name).unwrap().seeds, asked.seeds);
+        let again = AskedProject::of(&home, &[asked.name.clone()], None, Some("c.test".to_owned())).unwrap();
+        assert_eq!(again.seeds, asked.seeds, "the settings decide");
     }
 }

@@ -10,7 +10,7 @@ use crate::steps;
 use crate::ways::{EngineSettings, SeedText};
 use orb_fetch::{Proxy, Resolve};
 use orb_urls::scope::ScopeRule;
-use orb_urls::{Canonicaliser, Scope, ScopeSpec};
+use orb_urls::{Canonicaliser, NewsReference, Scope, ScopeSpec};
 use std::net::SocketAddr;
 
 /// Maximum rows of a schedule.
@@ -38,7 +38,8 @@ impl Wrong {
 impl Settings {
     /// The first invalid setting, if any.
     pub fn examine(&self) -> Result<(), Wrong> {
-        let sections: [fn(&Self) -> Vec<Wrong>; 12] = [
+        let sections: [fn(&Self) -> Vec<Wrong>; 13] = [
+            news_server,
             seeds,
             EngineSettings::examine,
             |settings| scope(&settings.scope),
@@ -60,13 +61,28 @@ impl Settings {
 fn seeds(settings: &Settings) -> Vec<Wrong> {
     let reader = Canonicaliser::new(settings.urls);
     let written = settings.seeds.iter().enumerate().filter_map(|(n, seed)| match SeedText::of(seed) {
-        SeedText::Url(url) | SeedText::FollowOnly(url, _) => Some((n, url)),
+        SeedText::Url(url) | SeedText::FollowOnly(url, _) => Some((n, seed, url.to_owned())),
+        SeedText::News(news) => Some((n, seed, news.on(settings.nntp.server.as_deref().unwrap_or("server.invalid")))),
         SeedText::File(_) | SeedText::Phrase(_) => None,
     });
-    let wrong = written.filter_map(|(n, seed)| Some((n, seed, reader.parse_seed(seed).err()?)));
+    let wrong = written.filter_map(|(n, seed, url)| Some((n, seed, reader.parse_seed(&url).err()?)));
     wrong
         .map(|(n, seed, why)| Wrong::new(format!("seeds[{n}]"), format!("'{seed}' is not a valid seed: {why}")))
         .collect()
+}
+
+/// A news server that is none.
+fn news_server(settings: &Settings) -> Vec<Wrong> {
+    let Some(server) = &settings.nntp.server else { return Vec::new() };
+    let url = NewsReference::of("news:*").map(|news| news.on(server)).unwrap_or_default();
+    let address = Canonicaliser::new(settings.urls).parse_seed(&url);
+    if address.is_ok_and(|address| address.scheme().starts_with("nntp") && address.path_and_query() == "/*") {
+        return Vec::new();
+    }
+    vec![Wrong::new(
+        "nntp.server",
+        format!("'{server}' is not a news server; write it as host, host:port or nntps://host"),
+    )]
 }
 
 fn scope(spec: &ScopeSpec) -> Vec<Wrong> {

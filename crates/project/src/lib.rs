@@ -23,6 +23,7 @@ mod index;
 mod intake;
 mod kept;
 mod list_rows;
+mod netrc;
 mod operator;
 mod outputs;
 mod position;
@@ -57,8 +58,8 @@ pub use secret_file::{
     KeptSecret, TypedSecret, forget_secret, form_site, keep_secret, kept_secrets, without_typed_secrets,
 };
 pub use settings::{
-    CrawlSettings, FetchSettings, FileSettings, FrontierSettings, FtpSettings, FtpTlsName, OrderName, Settings,
-    SettingsError, SftpSettings, StoreSettings, nearest, without_user,
+    CrawlSettings, FetchSettings, FileSettings, FrontierSettings, FtpSettings, FtpTlsName, NntpSettings, OrderName,
+    Settings, SettingsError, SftpSettings, StoreSettings, nearest, without_user,
 };
 pub use steps::{AuthSettings, FieldValue, FormSettings, SecretSource, StepSettings, credentials, matching, number};
 pub use timetable::{Due, ScheduleSettings};

@@ -66,13 +66,15 @@ pub const KEYS: &[(&str, KeyClass)] = &[
     ("fetch.total_timeout", Web), ("fetch.max_size", Operator), ("fetch.accept", Web), ("fetch.proxy", Operator),
     ("fetch.resolve", Operator), ("fetch.dns", Operator), ("fetch.source", Operator), ("fetch.bandwidth", Web), ("fetch.allow_private", Operator),
     ("fetch.private_seeds", Operator), ("fetch.cookies", Web), ("fetch.cookies_file", Operator), ("fetch.http2", Web),
+    ("fetch.netrc", Operator),
     ("fetch.ca_file", Operator), ("fetch.insecure", Operator),
     ("render.when", Web), ("render.rules", Web),
     ("render.program", Operator), ("render.no_sandbox", Operator), ("render.tabs", Operator),
     ("render.memory", Operator), ("render.pages", Operator), ("render.settle", Web), ("render.timeout", Operator),
     ("render.screens", Web), ("render.click", Operator), ("render.screenshots", Web), ("render.robots", Operator),
     ("render.max_requests", Operator), ("render.max_bytes", Operator), ("render.cache", Operator),
-    ("ftp.tls", Web), ("sftp.program", Operator), ("sftp.known_hosts", Operator), ("files.roots", Operator),
+    ("ftp.tls", Web), ("sftp.program", Operator), ("sftp.known_hosts", Operator), ("nntp.server", Operator),
+    ("files.roots", Operator),
     ("documents.max_size", Operator), ("documents.memory", Operator), ("documents.workers", Operator),
     ("limits.zone", Web), ("limits.schedule.days", Web), ("limits.schedule.from", Web), ("limits.schedule.to", Web),
     ("limits.schedule.rate", Web), ("limits.schedule.connections", Operator), ("limits.schedule", Web),
@@ -171,9 +173,11 @@ fn why_inside(host: &str) -> Option<&'static str> {
 
 /// Every place where a run starts, with its key.
 fn starts(settings: &Settings) -> Vec<(String, String)> {
-    // A phrase is asked of an engine that the operator has chosen.
+    // A phrase is asked of an engine that the operator has chosen, and so is a newsgroup that names no
+    // server.
     let seeds = settings.seeds.iter().enumerate().filter_map(|(n, seed)| match SeedText::of(seed) {
         SeedText::Phrase(_) => None,
+        SeedText::News(news) => news.server.map(|server| (format!("seeds[{n}]"), news.on(server))),
         SeedText::FollowOnly(url, _) => Some((format!("seeds[{n}]"), url.to_owned())),
         SeedText::Url(_) | SeedText::File(_) => Some((format!("seeds[{n}]"), seed.clone())),
     });

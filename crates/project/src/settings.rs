@@ -52,6 +52,8 @@ pub struct Settings {
     pub ftp: FtpSettings,
     /// How to speak SFTP.
     pub sftp: SftpSettings,
+    /// Where newsgroups are.
+    pub nntp: NntpSettings,
     /// Which files of this machine may be read.
     pub files: FileSettings,
     /// Documents that are no web pages.
@@ -76,6 +78,9 @@ pub struct Settings {
     pub steps: Vec<StepSettings>,
     /// Credentials for hosts that ask.
     pub auth: Vec<AuthSettings>,
+    /// The logins of the netrc file, once it is read; never kept.
+    #[serde(skip)]
+    pub netrc_logins: Vec<AuthSettings>,
 }
 
 /// The order in which pages are fetched.
@@ -225,6 +230,8 @@ pub struct FetchSettings {
     /// Initial cookies: a browser's cookies.txt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cookies_file: Option<PathBuf>,
+    /// Whether FTP logs in with what the user's netrc file says.
+    pub netrc: bool,
     /// Whether to offer HTTP/2 over TLS.
     pub http2: bool,
     /// Additional root certificates (PEM).
@@ -253,6 +260,7 @@ impl Default for FetchSettings {
             private_seeds: true,
             cookies: true,
             cookies_file: None,
+            netrc: false,
             http2: true,
             ca_file: None,
             insecure: false,
@@ -296,6 +304,15 @@ impl Default for SftpSettings {
     fn default() -> Self {
         Self { program: "ssh".into(), known_hosts: None }
     }
+}
+
+/// Section `[nntp]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NntpSettings {
+    /// The server that `news:` seeds are on: `host`, `host:port`, `nntp://host` or `nntps://host`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
 }
 
 /// Section `[files]`.

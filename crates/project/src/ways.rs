@@ -8,9 +8,10 @@
 use crate::examine::Wrong;
 use crate::settings::Settings;
 use crate::steps::StepSettings;
-use orb_urls::Canonicaliser;
+use orb_urls::{Canonicaliser, NewsReference};
 use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
 use std::fmt;
 
 /// What follows the URL of a seed whose own pages are not collected.
@@ -48,6 +49,8 @@ pub enum SeedText<'a> {
     Url(&'a str),
     /// A file with one URL per line.
     File(&'a str),
+    /// A newsgroup, a pattern of them or an article.
+    News(NewsReference<'a>),
     /// A phrase for the search engine.
     Phrase(&'a str),
     /// A URL whose pages are passed through, so many links deep.
@@ -55,13 +58,17 @@ pub enum SeedText<'a> {
 }
 
 impl<'a> SeedText<'a> {
-    /// What a text says: `URL`, `@file`, `?phrase`, `URL follow-only` or `URL follow-only depth=2`.
+    /// What a text says: `URL`, `@file`, `?phrase`, `news:group`, `URL follow-only` or
+    /// `URL follow-only depth=2`.
     pub fn of(text: &'a str) -> Self {
         if let Some(phrase) = text.strip_prefix('?') {
             return Self::Phrase(phrase.trim());
         }
         if let Some(file) = text.strip_prefix('@') {
             return Self::File(file);
+        }
+        if let Some(news) = NewsReference::of(text).filter(|_| !text.contains(char::is_whitespace)) {
+            return Self::News(news);
         }
         match text.split_once(char::is_whitespace).map(|(url, rest)| (url, rest.trim())) {
             Some((url, FOLLOW_ONLY)) => Self::FollowOnly(url, 0),
@@ -70,6 +77,15 @@ impl<'a> SeedText<'a> {
                 depth.and_then(|depth| depth.parse().ok()).map_or(Self::Url(text), |depth| Self::FollowOnly(url, depth))
             }
             None => Self::Url(text),
+        }
+    }
+
+    /// The URL of a page to start from, where the seed itself is one; newsgroups are on this server.
+    pub fn url(self, news_server: Option<&str>) -> Option<Cow<'a, str>> {
+        match self {
+            Self::Url(url) => Some(url.into()),
+            Self::News(news) => news.server.or(news_server).map(|server| news.on(server).into()),
+            Self::File(_) | Self::Phrase(_) | Self::FollowOnly(..) => None,
         }
     }
 
@@ -153,7 +169,7 @@ impl Settings {
                         false,
                     ));
                 }
-                SeedText::Url(_) | SeedText::File(_) => {}
+                SeedText::Url(_) | SeedText::File(_) | SeedText::News(_) => {}
             }
         }
         settings
@@ -226,7 +242,10 @@ fn filled_in(template: &str, phrase: &str, page: u32) -> String {
             break;
         };
         match name.trim_end_matches('?') {
-            "searchTerms" => url.extend(phrase.bytes().map(escaped)),
+            "searchTerms" => {
+                let is_query = url.contains('?');
+                url.extend(phrase.bytes().map(|byte| escaped(byte, is_query)));
+            }
             "startPage" => url.push_str(&page.to_string()),
             "startIndex" => url.push_str(&((page - 1) * RESULTS_A_PAGE + 1).to_string()),
             "count" => url.push_str(&RESULTS_A_PAGE.to_string()),
@@ -239,10 +258,10 @@ fn filled_in(template: &str, phrase: &str, page: u32) -> String {
     url + rest
 }
 
-/// A byte as it is written in a query.
-fn escaped(byte: u8) -> String {
+/// A byte as it is written in a query, or else in a path, where a plus sign is itself.
+fn escaped(byte: u8, is_query: bool) -> String {
     match byte {
-        b' ' => "+".to_owned(),
+        b' ' if is_query => "+".to_owned(),
         byte if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => char::from(byte).to_string(),
         byte => format!("%{byte:02X}"),
     }
@@ -287,6 +306,8 @@ mod tests {
         let words = "q=wolf+spiders+%26+k%C3%A4fer";
         assert_eq!(asked, [format!("http://s.test/?{words}&p=1&x="), format!("http://s.test/?{words}&p=2&x=")]);
         assert_eq!(engine("http://s.test/{searchTerms}").answers("a/b"), ["http://s.test/a%2Fb"]);
+        let in_path = engine("http://s.test/s/{searchTerms}?again={searchTerms}").answers("a b");
+        assert_eq!(in_path, ["http://s.test/s/a%20b?again=a+b"]);
         assert_eq!(engine("http://s.test/?q={searchTerms}&i={startIndex}").answers("a")[1], "http://s.test/?q=a&i=11");
     }
 

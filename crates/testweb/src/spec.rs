@@ -113,6 +113,8 @@ features! {
     Atlases => "atlases",
     /// A host whose pages have many addresses, and one whose addresses look like that.
     Aliases => "aliases",
+    /// Documents of every kind: office, books, mail, archives.
+    Documents => "documents",
 }
 
 /// Hostile features, which have their own tests.

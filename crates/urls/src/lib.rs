@@ -12,6 +12,7 @@
 mod address;
 pub mod alias;
 mod canonical;
+mod news;
 mod refused;
 pub mod scheme;
 pub mod scope;
@@ -21,5 +22,6 @@ pub mod surt;
 
 pub use address::{Address, Origin};
 pub use canonical::{Canonicaliser, MAX_LENGTH, Rules};
+pub use news::NewsReference;
 pub use refused::Refused;
 pub use scope::{DomainSet, Judgement, Mode, OutOfScope, Scope, ScopeError, ScopeRule, ScopeRuling, ScopeSpec};

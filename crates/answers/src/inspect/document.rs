@@ -56,6 +56,12 @@ pub struct InspectedDocument {
     pub page_count: Option<u32>,
     /// The same.
     pub pages: Option<u32>,
+    /// The width of a picture in pixels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub width: Option<u32>,
+    /// The height of a picture in pixels.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub height: Option<u32>,
     /// The site it belongs to.
     pub site_name: Option<String>,
     /// What was wrong with it.
@@ -155,6 +161,8 @@ fn resolved(canonical: &Canonicaliser, own: &Address, document: Document) -> Ins
         created: document.created,
         page_count: document.page_count,
         pages: document.page_count,
+        width: document.pixels.map(|(width, _)| width),
+        height: document.pixels.map(|(_, height)| height),
         site_name: None,
         text: document.text,
         problems: document.problems,

@@ -175,7 +175,8 @@ pub(crate) fn print(stdout: &mut impl std::io::Write, s: &Summary) -> std::io::R
 
 /// Reads seeds, project files and flags.
 pub(crate) fn request(home: &Home, args: &CrawlArgs) -> Result<CrawlRequest, CommandFailure> {
-    Ok(asked(AskedProject::of(home, &args.seeds, args.project.as_deref())?, args))
+    let news_server = std::env::var("NNTPSERVER").ok().filter(|server| !server.trim().is_empty());
+    Ok(asked(AskedProject::of(home, &args.seeds, args.project.as_deref(), news_server)?, args))
 }
 
 /// A request under the flags.

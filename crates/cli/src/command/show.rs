@@ -4,7 +4,7 @@ use super::open;
 use crate::args::{Common, PageArgs};
 use crate::failure::CommandFailure;
 use crate::out;
-use orb_answers::{AnchorRow, LinkRow, Merit, PageRow, VisitRow};
+use orb_answers::{AnchorRow, DocumentProperties, LinkRow, Merit, PageRow, VisitRow};
 use std::io::Write;
 
 /// Number of links shown without `--json`.
@@ -21,6 +21,9 @@ pub(crate) fn run(common: &Common, args: &PageArgs) -> Result<(), CommandFailure
     }
     let page = &shown.page;
     print_page(&mut stdout, page, shown.discovered_from_url.as_deref())?;
+    if let Some(document) = &shown.document {
+        print_document(&mut stdout, document)?;
+    }
     if let Some(alias) = &shown.alias {
         let tested = if alias.tested { "; fetched to test it" } else { "" };
         writeln!(stdout, "alias of {} ({}{tested})", alias.url, alias.rule)?;
@@ -61,6 +64,24 @@ fn print_page(sink: &mut impl Write, p: &PageRow, from: Option<&str>) -> std::io
     for (name, value) in rows {
         if let Some(value) = value {
             writeln!(sink, "{name:<9}{value}")?;
+        }
+    }
+    Ok(())
+}
+
+/// Prints what a document says about itself; its title is the page's.
+fn print_document(sink: &mut impl Write, document: &DocumentProperties) -> std::io::Result<()> {
+    let size = document.width.zip(document.height).map(|(width, height)| format!("{width} × {height} pixels"));
+    let rows = [
+        ("author", document.author.clone()),
+        ("created", document.created.clone()),
+        ("modified", document.modified.clone()),
+        ("pages", document.pages.map(|pages| out::grouped(pages.into()))),
+        ("size", size),
+    ];
+    for (name, value) in rows {
+        if let Some(value) = value {
+            writeln!(sink, "{name:<9}{}", out::clip(&value, 200))?;
         }
     }
     Ok(())

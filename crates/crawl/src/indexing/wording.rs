@@ -61,7 +61,11 @@ impl Wording {
         let parted = PartedText::of(document);
         let headings = TokenizedText::of(up_to(&headings(document, &parted), rules.longest));
         let (text, sections, described) = arranged(document, url, &parted, rules.longest);
-        let around = TokenizedText::of(up_to(&parted.around, rules.longest));
+        let around = match &document.author {
+            // Of a document that is no web page, whose text may well not name its author.
+            Some(author) => TokenizedText::of(up_to(&format!("{}\n{author}", parted.around), rules.longest)),
+            None => TokenizedText::of(up_to(&parted.around, rules.longest)),
+        };
         Self { headings, text, around, sections, described, linked: linked(document), hidden: false }
     }
 

@@ -66,7 +66,7 @@ impl PictureFacts {
         }
         let doc = &mut flow.found.doc;
         let size = self.size.map(|(width, height)| format!("{width} × {height} pixels"));
-        (doc.title, doc.author, doc.created) = (title, author, self.created);
+        (doc.title, doc.author, doc.created, doc.pixels) = (title, author, self.created, self.size);
         doc.description = description.or(size);
         flow.finish();
     }

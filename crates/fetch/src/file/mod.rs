@@ -152,7 +152,7 @@ impl FileErrand {
             Response { truncated: Some(Truncation::Unwanted), ..response }
         } else {
             let at = stamp.modified();
-            let Received { body, truncated } = found.read(&self.config).map_err(|error| unreadable(&error))?;
+            let Received { body, truncated } = found.read(&self.config, mime).map_err(|error| unreadable(&error))?;
             let mut response = answer(200, mime, body, FILE)?;
             response.headers.push(b"Last-Modified", crate::names::http_date(at).as_bytes());
             Response { truncated, ..response }

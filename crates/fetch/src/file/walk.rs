@@ -190,12 +190,12 @@ impl InodeStamp {
 impl Found {
     /// Its content. A large file stays where it is and is read from there as it was opened: up to
     /// the length it had.
-    pub(super) fn read(self, config: &FetchConfig) -> io::Result<Received> {
-        let size = self.stamp.size;
-        if size > config.max_size {
+    pub(super) fn read(self, config: &FetchConfig, mime: &str) -> io::Result<Received> {
+        let (size, most) = (self.stamp.size, config.max_size_of(Some(mime)));
+        if size > most {
             return Ok(Received { body: Body::empty(), truncated: Some(Truncation::Length) });
         }
-        let mut content = self.file.take(config.max_size);
+        let mut content = self.file.take(most);
         if size > config.spool_over {
             let mut copy = tempfile::tempfile_in(&config.spool_dir)?;
             let len = io::copy(&mut content, &mut copy)?;
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(names, ["a.txt", "sub/"], "links and pipes are no entries");
         assert_eq!((entries[0].0.size, entries[1].0.size), (Some(6), None));
         let Looked::File(found) = look(&roots, &root, "/sub/b.txt") else { panic!("no file") };
-        let body = found.read(&FetchConfig::default()).unwrap().body.read(99).unwrap();
+        let body = found.read(&FetchConfig::default(), "text/plain").unwrap().body.read(99).unwrap();
         assert_eq!(&body[..], b"below");
         assert!(matches!(look(&roots, &root, "/none"), Looked::Missing));
         assert!(matches!(look(&roots, &root, "/a.txt/x"), Looked::Missing));
@@ -277,7 +277,7 @@ mod tests {
             });
             for _ in 0..5_000 {
                 if let Ok(Looked::File(found)) = roots.look(&[&root[..], b"/sub/b.txt"].concat()) {
-                    let body = found.read(&FetchConfig::default()).unwrap().body.read(99).unwrap();
+                    let body = found.read(&FetchConfig::default(), "text/plain").unwrap().body.read(99).unwrap();
                     assert_eq!(&body[..], b"below");
                 }
             }

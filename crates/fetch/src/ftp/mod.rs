@@ -225,7 +225,8 @@ impl<'a> FtpErrand<'a> {
         if self.call.lease.purpose == Purpose::Page && !mime.ends_with("/unknown") && !config.accepts(mime) {
             return Some(Truncation::Unwanted);
         }
-        stamp.and_then(|stamp| stamp.size).is_some_and(|size| size > config.max_size).then_some(Truncation::Length)
+        let most = config.max_size_of(Some(mime));
+        stamp.and_then(|stamp| stamp.size).is_some_and(|size| size > most).then_some(Truncation::Length)
     }
 
     /// Goes on where a transfer broke off, once.

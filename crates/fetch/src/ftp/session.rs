@@ -12,6 +12,7 @@ use crate::intake::{Received, receive_from};
 use crate::line::{Endpoint, Permit};
 use crate::lines::{Dialogue, LineSession, LineStream, Opening, ServerReply, malformed};
 use crate::listed::EntryStamp;
+use crate::names::mime_of;
 use crate::sessions::{BrokenOff, SessionPlace};
 use crate::{FetchConfig, FtpTls, Line, Watch};
 use orb_page::{Failure, FailureKind, Moment, Timings, Truncation};
@@ -190,9 +191,10 @@ impl Session {
         from: u64,
         watch: &dyn Watch,
     ) -> Result<Transferred, BrokenOff> {
+        let most = self.line.config.max_size_of(Some(mime_of(&String::from_utf8_lossy(path))));
         let path = self.path(path);
         let before = (from > 0).then(|| format!("REST {from}"));
-        self.transfer(&[b"RETR ", &path[..]].concat(), before.as_deref(), watch).await
+        self.transfer(&[b"RETR ", &path[..]].concat(), before.as_deref(), most, watch).await
     }
 
     /// Lists a directory in the best form that the server has.
@@ -252,7 +254,8 @@ impl Session {
                 return Ok(Err(entered));
             }
         }
-        self.transfer(&command, None, watch).await.map(Ok)
+        let most = self.line.config.max_size;
+        self.transfer(&command, None, most, watch).await.map(Ok)
     }
 
     /// Gives a command that transfers, and receives what comes.
@@ -260,6 +263,7 @@ impl Session {
         &mut self,
         command: &[u8],
         before: Option<&str>,
+        most: u64,
         watch: &dyn Watch,
     ) -> Result<Transferred, BrokenOff> {
         let port = match self.passive().await? {
@@ -294,7 +298,7 @@ impl Session {
             Some(client) => LineStream::secured(socket, &self.place.to.host, client, &config).await?,
             None => LineStream::Plain(Box::new(socket)),
         };
-        let mut received = receive_from(&mut data, &config, watch).await?;
+        let mut received = receive_from(&mut data, &config, most, watch).await?;
         if matches!(received.truncated, Some(Truncation::Length | Truncation::Time | Truncation::Unwanted)) {
             self.talk.spend();
             return Ok(Ok(received));

@@ -53,21 +53,22 @@ impl Paced for LineStream {
 /// Reads what comes on a socket until its end, or until the limits of size, time and speed cut it
 /// off. Fails where nothing came at all in time.
 pub async fn receive(socket: &mut Socket, config: &FetchConfig, watch: &dyn Watch) -> Result<Received, Failure> {
-    receive_from(socket, config, watch).await
+    receive_from(socket, config, config.max_size, watch).await
 }
 
-/// The same for whatever carries the bytes.
+/// The same for whatever carries the bytes, at most this many.
 pub(crate) async fn receive_from<S: Paced>(
     socket: &mut S,
     config: &FetchConfig,
+    most: u64,
     watch: &dyn Watch,
 ) -> Result<Received, Failure> {
     let mut clock = ExchangeTimers::new(config, socket.held());
     let rule = SpoolRule { over: config.spool_over, dir: &config.spool_dir };
     let (mut spool, mut timer, mut begun) = (Spool::new(rule, BytesMut::new(), 0), Timer::default(), false);
     let truncated = loop {
-        if spool.len() > config.max_size {
-            spool.cut(config.max_size);
+        if spool.len() > most {
+            spool.cut(most);
             break Some(Truncation::Length);
         }
         if spool.is_due(0) {

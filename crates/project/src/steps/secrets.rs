@@ -47,7 +47,7 @@ impl Settings {
                 }
             }
         }
-        Ok(())
+        self.read_netrc(variable)
     }
 }
 

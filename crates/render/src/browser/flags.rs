@@ -1,7 +1,7 @@
 //! Which flags make a browser a safe part of a crawler?
 //!
 //! Nothing may leave but through our proxy: not to loopback, not by WebRTC, not by QUIC, not by
-//! name look-ups, not by the browser's own services. `tests/render.rs` tries all ways; flags change
+//! name look-ups, not by the browser's own services. `tests/render` tries all ways; flags change
 //! their names, and that test is the truth.
 
 use crate::RenderConfig;

@@ -124,12 +124,19 @@ async fn record(request: AdmittedRequest) -> Handled {
 fn facts(shown: &ShownPage) -> Vec<(&'static str, String)> {
     let page = &shown.page;
     let text = |value: &Option<String>| value.clone();
+    let said = shown.document.clone().unwrap_or_default();
+    let size = said.width.zip(said.height).map(|(width, height)| format!("{width} × {height} pixels"));
     let facts = [
         ("Status", page.status.map(|status| status.to_string())),
         ("Type", text(&page.mime)),
         ("Language", text(&page.lang)),
         ("Encoding", text(&page.charset)),
         ("Length", page.length.map(bytes)),
+        ("Author", said.author),
+        ("Made", said.created),
+        ("Changed", said.modified),
+        ("Pages", said.pages.map(|pages| grouped(pages.into()))),
+        ("Picture", size),
         ("Depth", Some(page.depth.to_string())),
         ("Read", page.fetched_at.as_deref().map(minute)),
         ("Read by", text(&page.fetched_by)),

@@ -4,10 +4,10 @@
 //! or sorts more than a tally of hosts.
 
 use super::CatalogueReader;
+use super::document_types::document_condition;
 use super::page::{HostRow, PageRow};
 use super::reader::sql_limit;
 use super::schema::{LATEST, QUEUED};
-use super::stats::document_condition;
 use crate::error::{Result, StoreError};
 use orb_page::PageKind;
 use rusqlite::params;

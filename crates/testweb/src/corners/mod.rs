@@ -10,6 +10,7 @@ mod bombs;
 mod changes;
 mod charsets;
 mod cookieless;
+mod documents;
 mod duplicates;
 mod errors;
 mod failures;
@@ -99,6 +100,7 @@ pub(crate) static CORNERS: &[Corner] = &[
     markup::CORNER,
     charsets::CORNER,
     media::CORNER,
+    documents::CORNER,
     duplicates::CORNER,
     mirrors::CORNER,
     changes::CORNER,

@@ -18,7 +18,7 @@ pub(crate) mod plain;
 mod query;
 
 use crate::address::is_local;
-use crate::{Address, Refused, scheme, session, site};
+use crate::{Address, NewsReference, Refused, scheme, session, site};
 use plain::SplicePlan;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -294,13 +294,11 @@ fn linked(base: &Address, target: Address) -> Result<Address, Refused> {
 /// The address of an article or a group that a link on a news server names without the server
 /// (`news:id@example.org`, RFC 5538): it is on the same server.
 fn news_on(base: &Address, href: &str) -> Option<String> {
-    let (scheme, rest) = href.split_at_checked(5)?;
-    if !scheme.eq_ignore_ascii_case("news:") || !base.scheme().starts_with("nntp") || rest.starts_with('/') {
+    if !base.scheme().starts_with("nntp") {
         return None;
     }
     let server = &base.as_str()[..base.as_str().len() - base.path_and_query().len()];
-    let slash = if rest.contains('@') { "" } else { "/" };
-    Some(format!("{server}/{}{slash}", rest.trim_matches(['<', '>'])))
+    Some(NewsReference::of(href).filter(|news| news.server.is_none())?.on(server))
 }
 
 /// Trims the leading and trailing spaces and control characters that browsers trim from attributes.

@@ -319,3 +319,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_news_link_in_an_article_leads_to_the_same_server() {
+    let canonical = Canonicaliser::default();
+    let page = canonical.parse("nntp://news.test:1119/comp.lang.c/12").unwrap();
+    for (href, path) in [
+        ("news:comp.lang.d", "/comp.lang.d/"),
+        ("news:comp.*", "/comp.*"),
+        ("news:<1@a.test>", "/1@a.test"),
+        ("NEWS:1@a.test", "/1@a.test"),
+    ] {
+        let target = canonical.resolve(&page, href).unwrap();
+        assert_eq!(target.as_str(), format!("nntp://news.test:1119{path}"), "{href}");
+        assert_eq!(canonical.resolve_owned(&page, href.to_owned()).unwrap(), target);
+    }
+    assert!(canonical.resolve(&page, "news://other.test/a.b").is_err());
+    let web = canonical.parse("http://a.test/").unwrap();
+    assert!(canonical.resolve(&web, "news:comp.lang.d").is_err());
+}
