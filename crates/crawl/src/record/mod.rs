@@ -32,8 +32,8 @@ use orb_page::{
     DiscoveredLink, HostId, IdSet, Lease, LinkKind, Links, PageId, PageKind, RunId, SkipReason, UrlKey, Visit,
 };
 use orb_store::{
-    Admission, Batch, CounterDelta, DroppedPage, Encoded, FinishedVisit, FrontierIndex, HostFact, LetterBundle,
-    Project, QueuePlace, RunCounters, ShardId, Steps, StoreError, Unfetched, free_space,
+    Admission, Batch, CounterDelta, DroppedPage, Encoded, FinishedVisit, HostFact, LetterBundle, Project, QueueLengths,
+    QueuePlace, RunCounters, ShardId, Steps, StoreError, Unfetched, free_space,
 };
 use orb_urls::Address;
 use replant::Replant;
@@ -259,7 +259,7 @@ impl Recorder {
     }
 
     /// The queues, for the driver.
-    pub(crate) fn queues(&self) -> FrontierIndex {
+    pub(crate) fn queues(&self) -> impl QueueLengths<Error = StoreError> + Clone + use<> {
         self.project.queues()
     }
 
@@ -538,6 +538,7 @@ impl Recorder {
             frontier.admitted(*host, now);
         }
         drop(frontier);
+        // Only now: a driver that sees the new epoch must find the new pages in the frontier.
         if let Some(team) = self.shared.team.as_ref().filter(|_| !pending.fed.is_empty()) {
             team.next_epoch();
         }
