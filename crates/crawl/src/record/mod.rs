@@ -263,8 +263,7 @@ impl Recorder {
         self.project.queues()
     }
 
-    /// Re-evaluates pages that were never fetched, if the settings changed.
-    /// The run goes by the settings `now` then.
+    /// Re-evaluates pages never fetched if the settings changed; the run goes by those `now` then.
     pub(crate) fn replant(&mut self, config: &Config, before: &str, now: &str) -> Result<(), StoreError> {
         let Some(rules) = config.replant(before) else { return Ok(()) };
         // Aliases that are out of scope now are queued again first, and then leave the queue.
