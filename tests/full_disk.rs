@@ -81,7 +81,7 @@ fn a_crawl_cannot_begin_on_a_full_disk_and_says_so() {
 }
 
 #[test]
-fn a_crawl_gone_on_with_on_a_full_disk_waits_or_says_so_and_loses_nothing() {
+fn a_crawl_resumed_on_a_full_disk_waits_or_says_so_and_loses_nothing() {
     let scene = scene();
     let home = Home::new();
     let disk = Disk::under(&home, "64m");

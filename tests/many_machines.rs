@@ -79,7 +79,7 @@ fn a_stopped_worker_sends_nothing_when_it_wakes_and_joins_anew() {
     let stopped = asked(2);
     second.signal(Signal::CONT);
     let woken = Instant::now();
-    until("it joins anew", || cluster.number("SELECT count(*) FROM worker WHERE alive AND name LIKE 'w2%'") == 1);
+    until("it joins again", || cluster.number("SELECT count(*) FROM worker WHERE alive AND name LIKE 'w2%'") == 1);
     assert!(woken.elapsed() < Duration::from_secs(10), "it took {:?}", woken.elapsed());
     // What it had ready when it was stopped must not go out. Its new life has no shards yet.
     assert_eq!(asked(2), stopped, "its old life has sent something");

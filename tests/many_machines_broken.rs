@@ -95,7 +95,7 @@ fn a_worker_whose_line_goes_dark_is_replaced_and_joins_anew() {
     until("two leases have passed", || dark.elapsed() >= 2 * LEASE);
     assert_eq!(asked(), buried, "it sent something after its burial");
     line.darken(false);
-    until("it joins anew", || {
+    until("it joins again", || {
         cluster.number("SELECT count(*) FROM worker WHERE name LIKE 'w2%'") == 2
             || cluster.number("SELECT count(*) FROM run_row WHERE finished_at IS NULL") == 0
     });

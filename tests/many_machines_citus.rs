@@ -1,7 +1,7 @@
 //! Do several workers collect what one machine would where the tables are distributed by Citus?
 //!
-//! Citus is a server's extension that not every machine has. Where it is missing, these tests say so
-//! in a line and look at what is said to users.
+//! Citus is a server's extension that not every machine has. Where it is missing, these tests say
+//! so in a line and look at what is said to users.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 #![allow(clippy::print_stderr, reason = "what was not tested is said")]
 

@@ -168,7 +168,7 @@ fn servers_without_modern_commands_are_read_by_older_ones() {
 }
 
 #[test]
-fn a_transfer_that_breaks_off_is_gone_on_with() {
+fn a_transfer_that_breaks_off_is_resumed() {
     let long = "0123456789".repeat(10_000);
     let server = FtpServer::start(&[("/long.txt", THEN, &long)], vec![Trick::BreaksOff(33_333)]).unwrap();
     let home = Home::new();

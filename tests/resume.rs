@@ -146,7 +146,7 @@ fn stopped_by_a_signal_a_crawl_saves_everything_and_goes_on() {
         assert_eq!(usize::try_from(visited).unwrap(), answered, "what was asked for is saved");
         let done = scene.start(&home, &[]).finish();
         assert_eq!(done.expect(0).json()["state"], "done");
-        assert_eq!(done.number("run"), 1, "the same run goes on");
+        assert_eq!(done.number("run"), 1, "the same run is resumed");
         assert_eq!(done.number("pages"), u64::try_from(home.catalogue().number("SELECT count(*) FROM visit")).unwrap());
         let twice: Vec<_> = scene.world.server.log().take().by_url().into_iter().filter(|(_, n)| *n > 1).collect();
         assert!(twice.is_empty(), "asked for twice: {twice:?}");

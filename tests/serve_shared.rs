@@ -1,9 +1,9 @@
 //! Does `orb serve` show the projects of a shared store, and run them, as it does those of its
 //! home?
 //!
-//! Real workers, a PostgreSQL server of the test's own and a directory as the archive. What a server
-//! shows from its copies is compared with what it shows of a project that was pulled; runs are
-//! started and stopped from outside, by schedule as well, with one server and with two; and the
+//! Real workers, a PostgreSQL server of the test's own and a directory as the archive. What a
+//! server shows from its copies is compared with what it shows of a project that was pulled; runs
+//! are started and stopped from outside, by schedule as well, with one server and with two; and the
 //! store goes away.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
 

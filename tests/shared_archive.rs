@@ -48,8 +48,8 @@ fn orphans(account: &Value) -> usize {
     account["orphans"].as_array().unwrap().len()
 }
 
-/// Asserts that everything can be read: the shared project's objects are whole, and a copy of all of
-/// them agrees with the rows, digest by digest.
+/// Asserts that everything can be read: the shared project's objects are whole, and a copy of all
+/// of them agrees with the rows, digest by digest.
 #[track_caller]
 fn assert_readable(cluster: &Cluster, wanted: &Collected) {
     let home = Home::new();

@@ -257,7 +257,7 @@ fn what_the_store_has_no_more_the_copy_has_no_more() {
             assert_eq!(catalogue.number(&sql), cluster.number(&sql), "{table} after {change}");
         }
     }
-    // A project made anew under the same name has nothing to do with the old one.
+    // A new project of the same name has nothing to do with the old one.
     client.batch_execute("UPDATE project SET made_at = made_at + 1; DELETE FROM image_row").unwrap();
     assert_eq!(cluster.ask(&home, &pull).expect(0).json()["change"], "replaced");
     assert_is_copy(&cluster, &home, PROJECT);

@@ -181,6 +181,7 @@ impl BoardEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::RunStanding;
     use orb_page::{RunKind, RunState};
     use orb_store::{Home, Project};
 
@@ -195,11 +196,14 @@ mod tests {
             let mut project = Project::open(&dir).unwrap();
             let id = project.begin_run(RunKind::Crawl, "").unwrap();
             let running = board.status(&dir).unwrap();
-            assert_eq!((running.run, running.state.as_deref()), (Some(run), Some("running")));
+            assert_eq!((running.run, running.state), (Some(run), Some(RunStanding::Running)));
             project.finish_run(id, RunState::Done, r#"{"pages":7}"#).unwrap();
             project.close().unwrap();
             let ended = board.status(&dir).unwrap();
-            assert_eq!((ended.running, ended.state.as_deref(), ended.counters.pages), (false, Some("done"), 7));
+            assert_eq!(
+                (ended.running, ended.state.map(RunStanding::name), ended.counters.pages),
+                (false, Some("done"), 7)
+            );
         }
         let file = std::fs::File::options().append(true).open(dir.catalogue()).unwrap();
         file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();

@@ -13,7 +13,7 @@ use orb_store::{ArchiveReader, PageRow, StoredExchange, VisitRow};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::io::{Cursor, Read};
+use std::io::Read;
 
 /// Maximum size of content that is examined.
 const CAP: u64 = 2_000_000_000;
@@ -124,17 +124,17 @@ pub fn content(collection: &Collection, url: &str, run: Option<u32>) -> Result<A
 }
 
 impl ArchivedVersion {
-    /// Its bytes with the content coding taken off, as a stream. A body without a content coding,
-    /// as large ones are, is never in memory as a whole.
+    /// Its bytes with the content coding taken off, as a stream: neither they nor what is stored is
+    /// ever in memory as a whole. A decompression bomb is cut off.
     pub fn raw(&self) -> Result<Box<dyn Read + Send>> {
-        let mut body = self.archive.body(&self.place)?;
+        let body = self.archive.body(&self.place)?;
         let codings = codings(&body.headers);
         if codings.is_empty() {
             return Ok(Box::new(body));
         }
-        let mut coded = Vec::new();
-        body.read_to_end(&mut coded).map_err(|e| AnswerError::Failed(e.into()))?;
-        Ok(Box::new(Cursor::new(uncoded(&self.url, coded.into(), &codings)?)))
+        let decoded = orb_fetch::decode_stream(body, &codings)
+            .map_err(|e| AnswerError::Failed(format!("{}: {e}", self.url).into()))?;
+        Ok(Box::new(decoded.take(CAP)))
     }
 
     /// The picture that was taken when it was rendered, with its media type.
@@ -169,14 +169,10 @@ impl ArchivedVersion {
 
 /// The content with its coding removed.
 pub fn decoded(stored: &StoredExchange) -> Result<Bytes> {
-    uncoded(&stored.url, stored.body.clone(), &codings(&stored.headers))
-}
-
-fn uncoded(url: &str, body: Bytes, codings: &str) -> Result<Bytes> {
-    let decoded = orb_fetch::decode(&Body::Memory(body), codings, CAP);
+    let decoded = orb_fetch::decode(&Body::Memory(stored.body.clone()), &codings(&stored.headers), CAP);
     match decoded.problem {
         Some(problem) if decoded.bytes.is_empty() => {
-            Err(AnswerError::Failed(format!("{url}: {}", problem.detail).into()))
+            Err(AnswerError::Failed(format!("{}: {}", stored.url, problem.detail).into()))
         }
         _ => Ok(decoded.bytes),
     }

@@ -46,7 +46,7 @@ pub fn refresh_copy(copies: &Home, at: &SharedAddress, project: &str) -> Result<
 /// A copy that has just been brought up to date.
 fn found_current(copies: &Home, project: &str) -> Result<ProjectDir> {
     let copy = copies.find(project)?;
-    // Whoever cannot say how old it is takes it for older.
+    // A copy whose age is unknown counts as older.
     let _ = File::options().write(true).open(turn(&copy)).and_then(|file| file.set_modified(SystemTime::now()));
     Ok(copy)
 }

@@ -39,7 +39,7 @@ pub fn due(project: &ProjectDir, settings: &Settings, now: Moment) -> Result<Due
     Ok(of(project, settings, last_run(project)?.as_ref(), now))
 }
 
-/// The same for whoever knows the last run.
+/// The same for callers that know the last run.
 pub(crate) fn of(project: &ProjectDir, settings: &Settings, last: Option<&RunRecord>, now: Moment) -> Due {
     Due::of(&settings.schedule, project, last, runs_now(project, last), now)
 }
@@ -88,7 +88,7 @@ pub(crate) fn upcoming(
     Some(UpcomingRuns { project: project.name.clone(), due, budget })
 }
 
-/// When a project is due, for whoever knows its settings and its last run.
+/// When a project is due, for callers that know its settings and its last run.
 pub(crate) fn scheduled(
     project: &ProjectDir,
     settings: &Settings,

@@ -22,7 +22,7 @@ pub enum AnswerError {
     /// takes too long.
     #[error("{0}")]
     Refused(String),
-    /// Whoever reads the answer takes no more of it.
+    /// The reader of the answer takes no more of it.
     #[error("cannot write what is exported")]
     Output(#[source] std::io::Error),
     /// Reading failed.

@@ -29,7 +29,7 @@ pub enum LogLevel {
     /// What happened.
     #[default]
     Info,
-    /// What went wrong, and the run goes on.
+    /// What went wrong, and the run continues.
     Warning,
     /// What has ended the run.
     Error,
@@ -68,10 +68,11 @@ impl LogLevel {
 /// What the first line of a run begins with, behind the time.
 pub const BEGUN: &str = "begun";
 
-/// The same for a run that goes on.
+/// The same for a run that is resumed.
 pub const RESUMED: &str = "resumed after ";
 
-/// Whether a line of a log says that its run begins or goes on: settings and steps are behind it.
+/// Whether a line of a log says that its run begins or is resumed: settings and steps are behind
+/// it.
 pub fn is_opening(text: &str) -> bool {
     text.split_once(' ').is_some_and(|(_, said)| said == BEGUN || said.starts_with(RESUMED))
 }

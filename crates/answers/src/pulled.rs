@@ -44,7 +44,8 @@ pub fn pull(home: &Home, at: &SharedAddress, of: &str, project: &str, bytes: boo
     pull_from(&mut SharedProject::open(at, of)?, home, project, bytes)
 }
 
-/// The same, noting which parts of its text index there are, for whoever brings its own up to date.
+/// The same, noting which parts of its text index there are, for the caller that brings its own up
+/// to date.
 pub fn pull_with_splits(home: &Home, at: &SharedAddress, of: &str, project: &str, bytes: bool) -> Result<PullReport> {
     let mut store = SharedProject::open(at, of)?;
     // What is in these is in the copy, which is made later.

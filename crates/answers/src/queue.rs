@@ -1,10 +1,10 @@
 //! What waits to be fetched?
 //!
-//! The queue is derived from the catalogue, which also tells it while a run goes on: a page waits
-//! if nothing keeps it from being fetched and no visit has been recorded since it was asked for.
-//! There may be many millions, so an answer examines a stretch of pages for a few milliseconds and
-//! says where the next begins. It goes from the last that was found to the first: a crawl visits
-//! those that were found early, and what waits is at the end.
+//! The queue is derived from the catalogue, which also tells it while a run is under way: a page
+//! waits if nothing keeps it from being fetched and no visit has been recorded since it was asked
+//! for. There may be many millions, so an answer examines a stretch of pages for a few milliseconds
+//! and says where the next begins. It goes from the last that was found to the first: a crawl
+//! visits those that were found early, and what waits is at the end.
 
 use crate::marks::PageMarks;
 use crate::{AnswerError, Collection, Result};

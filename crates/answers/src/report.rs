@@ -6,7 +6,7 @@
 use crate::kept::{keep_run, recall_run};
 use crate::order::ReportOrder;
 use crate::versions::ChangedVersions;
-use crate::{AnswerError, CHANGES, Collection, Result, is_attended, state_of};
+use crate::{AnswerError, CHANGES, Collection, Result, RunStanding, is_attended};
 use orb_page::{Flag, Moment, RunId};
 use orb_store::{
     AckRow, CatalogueReader, FlagCounts, FlagTally, ReportFilter, ReportRow, RunCounters, RunRecord, StoreError,
@@ -41,7 +41,7 @@ pub struct RunReport {
     /// `crawl` or `track`.
     pub kind: String,
     /// How it ended, or that it has not.
-    pub state: String,
+    pub state: RunStanding,
     /// When it began.
     #[serde(serialize_with = "as_text")]
     #[schemars(with = "String")]
@@ -138,7 +138,7 @@ impl<'a> Report<'a> {
         let account = RunReport {
             project: name.to_owned(),
             run: record.id.0,
-            state: state_of(&record, is_attended(collection.project())).to_owned(),
+            state: RunStanding::of(&record, is_attended(collection.project())),
             kind: record.kind.name().to_owned(),
             started_at: record.started_at,
             finished_at: record.finished_at,
@@ -191,7 +191,7 @@ impl<'a> Report<'a> {
         let limit = self.limit.unwrap_or(usual);
         let (run, around, offset) = (RunId(self.account.run), self.around, self.offset);
         let each = |row| each(row).map_err(StoreError::Output);
-        // Whoever wants all of it is served as fast by sorting once.
+        // All of it is served as fast by sorting once.
         match self.limit.and_then(|_| ReportOrder::of(self.collection, &self.record)) {
             Some(order) => self.each_in_order(&order, flags, (limit, offset), each),
             None => {

@@ -1,6 +1,6 @@
 //! Which runs were there, and what did each of them write down?
 
-use crate::{AnswerError, Collection, Result, Window, is_attended, state_of};
+use crate::{AnswerError, Collection, Result, RunStanding, Window, is_attended};
 use orb_page::RunId;
 use orb_store::{AckRow, CatalogueReader, ProjectDir, RunCounters, RunRecord};
 use schemars::JsonSchema;
@@ -18,7 +18,7 @@ pub struct ListedRun {
     /// `crawl` or `track`.
     pub kind: String,
     /// How it ended, or that it has not.
-    pub state: String,
+    pub state: RunStanding,
     /// When it began.
     pub started_at: String,
     /// When it ended.
@@ -35,7 +35,7 @@ impl ListedRun {
         Ok(Self {
             run: record.id.0,
             kind: record.kind.name().to_owned(),
-            state: state_of(record, is_attended).to_owned(),
+            state: RunStanding::of(record, is_attended),
             started_at: record.started_at.to_string(),
             finished_at: record.finished_at.map(|at| at.to_string()),
             acknowledged: reader.ack(record.id)?,

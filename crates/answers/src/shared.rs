@@ -1,7 +1,7 @@
 //! How do the machines that share a project get on?
 
-use crate::Result;
-use orb_store::{RunStatus, SharedAddress, SharedProject};
+use crate::{Result, RunStanding};
+use orb_store::{SharedAddress, SharedProject};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::time::Duration;
@@ -14,7 +14,7 @@ pub struct SharedStatus {
     /// Its last run.
     pub run: Option<u32>,
     /// The state of that run.
-    pub state: Option<String>,
+    pub state: Option<RunStanding>,
     /// Pages known.
     pub known: u64,
     /// Pages visited.
@@ -85,10 +85,7 @@ fn one(at: &SharedAddress, name: &str) -> Result<SharedStatus> {
     Ok(SharedStatus {
         project: name.to_owned(),
         run: last.as_ref().map(|run| run.record.id.0),
-        state: last.map(|run| match run.record.state {
-            RunStatus::Ended(state) => state.name().to_owned(),
-            _ => "running".to_owned(),
-        }),
+        state: last.map(|run| RunStanding::of(&run.record, true)),
         known: seen.shards.pages,
         visited: seen.shards.fetched,
         shards: seen.shards.all,

@@ -1,11 +1,13 @@
 //! What is there, and what is running?
 
 use crate::{Result, due, is_shared_copy};
-use orb_page::Moment;
+use orb_page::{Moment, RunState};
 use orb_project::Settings;
 use orb_store::{Home, ProjectDir, ProjectLock, RunCounters, RunReader, RunRecord, RunStatus};
-use schemars::JsonSchema;
-use serde::Serialize;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+use std::borrow::Cow;
+use std::fmt;
 use std::time::SystemTime;
 
 /// The state of a project.
@@ -19,8 +21,8 @@ pub struct ProjectStatus {
     pub run: Option<u32>,
     /// `crawl` or `track`.
     pub kind: Option<String>,
-    /// The state of that run.
-    pub state: Option<String>,
+    /// How that run stands.
+    pub state: Option<RunStanding>,
     /// When it began.
     pub started_at: Option<String>,
     /// When it ended.
@@ -72,7 +74,7 @@ pub(crate) fn of(project: &ProjectDir, last: Option<&RunRecord>, settings: Optio
     let blank = ProjectStatus { running, next_due, ..ProjectStatus::blank(&project.name) };
     let Some(last) = last else { return blank };
     ProjectStatus {
-        state: Some(state_of(last, running).to_owned()),
+        state: Some(RunStanding::of(last, running)),
         run: Some(last.id.0),
         kind: Some(last.kind.name().to_owned()),
         started_at: Some(last.started_at.to_string()),
@@ -90,8 +92,8 @@ pub fn is_running(project: &ProjectDir) -> bool {
     ProjectLock::is_held(project)
 }
 
-/// The same for whoever knows the last run. Who works on a shared project is not known here, and
-/// who brings its copy up to date does not: its run is open or not.
+/// The same for callers that know the last run. Who works on a shared project is not known here,
+/// and who brings its copy up to date does not: its run is open or not.
 pub(crate) fn runs_now(project: &ProjectDir, last: Option<&RunRecord>) -> bool {
     match is_shared_copy(project) {
         true => last.is_some_and(|run| run.state == RunStatus::Running),
@@ -128,7 +130,70 @@ pub fn last_run(project: &ProjectDir) -> Result<Option<RunRecord>> {
     Ok(RunReader::open(project)?.last()?)
 }
 
-/// The state of a run: one marked as running while nobody uses the project was interrupted.
-pub fn state_of(run: &RunRecord, running: bool) -> &'static str {
-    if run.state == RunStatus::Running && !running { "interrupted" } else { run.state.name() }
+/// How a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunStanding {
+    /// It is under way.
+    Running,
+    /// It was cut off, by a crash or a power failure.
+    Interrupted,
+    /// It has ended.
+    Ended(RunState),
+}
+
+impl RunStanding {
+    /// The standing of a run: one marked as running while nobody uses the project was interrupted.
+    pub fn of(run: &RunRecord, running: bool) -> Self {
+        match run.state {
+            RunStatus::Running if running => Self::Running,
+            RunStatus::Running => Self::Interrupted,
+            RunStatus::Ended(state) => Self::Ended(state),
+        }
+    }
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => RunStatus::Running.name(),
+            Self::Interrupted => "interrupted",
+            Self::Ended(state) => state.name(),
+        }
+    }
+
+    /// Whether it is under way.
+    pub fn is_running(self) -> bool {
+        self == Self::Running
+    }
+
+    /// Whether it has visited everything.
+    pub fn is_done(self) -> bool {
+        self == Self::Ended(RunState::Done)
+    }
+}
+
+impl fmt::Display for RunStanding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Serialize for RunStanding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// A string, like every name in JSON.
+impl JsonSchema for RunStanding {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        String::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        String::json_schema(generator)
+    }
 }

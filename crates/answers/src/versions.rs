@@ -11,7 +11,6 @@ use orb_store::{ArchiveReader, ReportRow};
 use orb_track::diff::{Diff, DiffLine, Piece};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::{Value, json};
 
 /// Context lines around a difference.
 const AROUND: usize = 3;
@@ -28,10 +27,24 @@ pub struct ChangedVersions {
     /// Number and text before, number and text after; absent numbers and texts are null, and if
     /// both numbers are, something was left out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    lines: Option<Vec<[Value; 4]>>,
+    lines: Option<Vec<LinePair>>,
     /// Why there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
+}
+
+/// Number and text before, number and text after.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+struct LinePair(Option<usize>, Option<SideText>, Option<usize>, Option<SideText>);
+
+/// The text of a line.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+enum SideText {
+    /// All of it.
+    Whole(String),
+    /// Its parts, every second of which differs.
+    Parts(Vec<String>),
 }
 
 impl ChangedVersions {
@@ -66,10 +79,10 @@ fn said(
     Some(words)
 }
 
-fn lines(before: &str, after: &str) -> Vec<[Value; 4]> {
+fn lines(before: &str, after: &str) -> Vec<LinePair> {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let diff = Diff::of(&old, &new);
-    let gap = |words: &str| [Value::Null, Value::Null, Value::Null, json!(words)];
+    let gap = |words: &str| LinePair(None, None, None, Some(SideText::Whole(words.to_owned())));
     let mut rows = Vec::new();
     for (n, group) in diff.groups(AROUND).into_iter().enumerate() {
         rows.extend((n > 0).then(|| gap("⋯")));
@@ -83,22 +96,21 @@ fn lines(before: &str, after: &str) -> Vec<[Value; 4]> {
     rows
 }
 
-fn line(row: &DiffLine<'_>) -> [Value; 4] {
+fn line(row: &DiffLine<'_>) -> LinePair {
+    let whole = |text: &str| Some(SideText::Whole(clip(text, WIDTH)));
     match row {
         DiffLine::Same { old_line, new_line, text } => {
-            let text = json!(clip(text, WIDTH));
-            [json!(old_line), text.clone(), json!(new_line), text]
+            LinePair(Some(*old_line), whole(text), Some(*new_line), whole(text))
         }
         DiffLine::Changed { old_line, new_line, old, new } => {
-            [json!(old_line), parts(old), json!(new_line), parts(new)]
+            LinePair(Some(*old_line), Some(parts(old)), Some(*new_line), Some(parts(new)))
         }
-        DiffLine::Removed { old_line, text } => [json!(old_line), json!(clip(text, WIDTH)), Value::Null, Value::Null],
-        DiffLine::Added { new_line, text } => [Value::Null, Value::Null, json!(new_line), json!(clip(text, WIDTH))],
+        DiffLine::Removed { old_line, text } => LinePair(Some(*old_line), whole(text), None, None),
+        DiffLine::Added { new_line, text } => LinePair(None, None, Some(*new_line), whole(text)),
     }
 }
 
-/// A line in parts, every second of which differs.
-fn parts(pieces: &[Piece<'_>]) -> Value {
+fn parts(pieces: &[Piece<'_>]) -> SideText {
     let mut parts = vec![String::new()];
     for piece in pieces {
         if piece.marked != parts.len().is_multiple_of(2) {
@@ -108,7 +120,7 @@ fn parts(pieces: &[Piece<'_>]) -> Value {
             last.push_str(piece.text);
         }
     }
-    parts.iter().map(|part| clip(part, WIDTH)).collect()
+    SideText::Parts(parts.iter().map(|part| clip(part, WIDTH)).collect())
 }
 
 #[cfg(test)]
@@ -130,6 +142,7 @@ mod tests {
         let long = |word: &str| (0..5_000).map(|n| format!("{word} {n}\n")).collect::<String>();
         let rows = lines(&long("a"), &long("b"));
         assert_eq!(rows.len(), LINES + 1);
-        assert!(rows[LINES][3].as_str().unwrap().contains("orb diff"));
+        let rest = rows[LINES].3.clone();
+        assert!(matches!(rest, Some(SideText::Whole(words)) if words.contains("orb diff")));
     }
 }

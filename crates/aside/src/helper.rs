@@ -1,6 +1,6 @@
 //! How is one helper asked, and how does it end?
 //!
-//! The pipes do not block: whoever asks waits for them until a deadline and then kills the helper.
+//! The pipes do not block: the caller waits for them until a deadline and then kills the helper.
 //! Why a helper died is told from the signal and from its last words: an allocation that fails says
 //! so before it aborts.
 

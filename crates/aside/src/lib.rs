@@ -7,8 +7,8 @@
 //! touch no file and no network, has little memory and little time, and is replaced when it dies.
 //! What became of it is a problem of the document, never of the command that asked.
 //!
-//! Whoever reads documents asks here, not `extract`: [`extract`], or the [`Helpers`] of a crawl.
-//! The program says once what it is ([`install`]); without that, as in tests of libraries,
+//! Documents are read through here, not through `extract`: [`extract`], or the [`Helpers`] of a
+//! crawl. The program says once what it is ([`install`]); without that, as in tests of libraries,
 //! everything is read in process. See `docs/decisions/0052-reading-aside.md`.
 
 mod confine;

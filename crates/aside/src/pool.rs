@@ -1,6 +1,6 @@
 //! Which helper reads the next document?
 //!
-//! One that is idle, or a new one while there are fewer than allowed; else whoever asks waits. A
+//! One that is idle, or a new one while there are fewer than allowed; else the caller waits. A
 //! helper is replaced after a thousand documents or a minute of processor time, so that nothing
 //! that leaks in it grows, and when it died.
 
@@ -40,7 +40,7 @@ impl Helpers {
         Self { limits, most: most.max(1), state: Mutex::default(), freed: Condvar::new() }
     }
 
-    /// Those of the program under these limits, for whoever has none of its own.
+    /// Those of the program under these limits, for callers that have none of their own.
     pub(crate) fn under(limits: HelperLimits) -> Arc<Self> {
         static SHARED: Mutex<Vec<Arc<Helpers>>> = Mutex::new(Vec::new());
         let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -126,7 +126,7 @@ impl Helpers {
     }
 }
 
-/// A helper in use. It goes back whatever happens to whoever asked.
+/// A helper in use. It goes back whatever happens to the caller.
 struct Checkout<'p> {
     pool: &'p Helpers,
     helper: Option<Helper>,

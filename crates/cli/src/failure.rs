@@ -56,7 +56,7 @@ pub(crate) fn one_line(failure: &CommandFailure) -> String {
         CommandFailure::Found => "found what it looked for".to_owned(),
         CommandFailure::Changed => "something changed".to_owned(),
         CommandFailure::Stopped => "stopped".to_owned(),
-        CommandFailure::OutputClosed => "whoever read the output went away".to_owned(),
+        CommandFailure::OutputClosed => "the reader of the output went away".to_owned(),
     }
 }
 

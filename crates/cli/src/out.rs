@@ -115,6 +115,11 @@ pub(crate) fn bytes(n: u64) -> String {
     }
 }
 
+/// Seconds rounded to milliseconds, for JSON.
+pub(crate) fn milliseconds(seconds: f64) -> f64 {
+    (seconds * 1e3).round() / 1e3
+}
+
 /// Seconds in readable units.
 pub(crate) fn seconds(s: f64) -> String {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]

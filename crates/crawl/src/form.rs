@@ -3,7 +3,8 @@
 //! For what is no page, such as a subscription: nothing is recorded, and there is no robots.txt to
 //! ask. The request goes through the fetcher with the project's settings, so that name server,
 //! proxy, certificates and the address guard apply; of private addresses only those of the
-//! project's seeds are open.
+//! project's seeds are open. No run needs to be under way, so the request has a line of its own,
+//! under the same limits.
 
 use crate::CrawlError;
 use crate::config::fetch_config;
@@ -12,6 +13,7 @@ use orb_fetch::{FetchConfig, Fetchers, HttpRequest, Timeouts, Unwatched};
 use orb_page::RequestBody;
 use orb_project::Settings;
 use orb_urls::Address;
+use std::path::Path;
 use std::time::Duration;
 
 /// How long it may take.
@@ -21,16 +23,23 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const ANSWER: u64 = 64_000;
 
 /// Sends fields, already encoded as a form, and returns the status of the response.
-pub fn send_form(settings: &Settings, seeds: &[Address], url: &str, fields: String) -> Result<u16, CrawlError> {
+///
+/// `scratch` is a directory of the home, for what is too large for memory.
+pub fn send_form(
+    settings: &Settings,
+    seeds: &[Address],
+    scratch: &Path,
+    url: &str,
+    fields: String,
+) -> Result<u16, CrawlError> {
     let config = FetchConfig {
         timeouts: Timeouts::within(PATIENCE),
         max_size: ANSWER,
         accept: Vec::new(),
-        bandwidth: None,
         cookies: false,
         connections: 1,
         per_host: 1,
-        spool_dir: std::env::temp_dir(),
+        spool_dir: scratch.to_owned(),
         ..fetch_config(&settings.fetch, seeds)?
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CrawlError::Threads)?;

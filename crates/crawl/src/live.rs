@@ -1,4 +1,4 @@
-//! What does a run take up while it goes on?
+//! What does a run take up while it is under way?
 //!
 //! A thread looks once a second whether the project's file has changed. Of a new file it takes the
 //! scope's rules and their default, `frontier.delay` and `[limits]`; everything else waits for the
@@ -77,7 +77,7 @@ impl LiveSettings {
         let (live, (end, ended)) = (Arc::clone(self), channel::<()>());
         let look = move || {
             while ended.recv_timeout(EVERY) == Err(RecvTimeoutError::Timeout) {
-                // The run goes on whether that can be written down or not.
+                // The run continues whether that can be written down or not.
                 let _ = match live.look(&parts) {
                     None => continue,
                     Some(Ok(line)) => {

@@ -133,7 +133,7 @@ impl OpenedCrawl<'_> {
     }
 }
 
-/// Writes into the log of a run why it has failed. Whoever started it is told in any case.
+/// Writes into the log of a run why it has failed. The process that started it is told in any case.
 fn log_failure(project: &ProjectDir, error: &CrawlError) {
     let last = last_run(project).ok().flatten().filter(|run| run.state == RunStatus::Running);
     if let Some(journal) = last.and_then(|run| Journal::open(project, run.id).ok()) {

@@ -40,7 +40,7 @@ use orb_page::{Moment, PageId, RunId, RunKind, RunState, UrlKey};
 use orb_project::Settings;
 use orb_project::units::Pace;
 use orb_store::{
-    ArchiveReader, FrontierIndex, KnownPage, Project, ProjectDir, ProjectOptions, RunCounters, RunStatus, StoreError,
+    ArchiveReader, KnownPage, Project, ProjectDir, ProjectOptions, QueueLengths, RunCounters, RunStatus, StoreError,
 };
 use orb_urls::Address;
 use std::sync::atomic::AtomicUsize;
@@ -415,7 +415,7 @@ pub(crate) fn start(
     recorder: Recorder,
     scene: RunSetup<'_>,
     run: &CurrentRun,
-) -> Result<(Driver<FrontierIndex>, Crew), CrawlError> {
+) -> Result<(Driver<impl QueueLengths<Error = StoreError> + Clone + use<>>, Crew), CrawlError> {
     let RunSetup { config, shared, clock, .. } = scene;
     let (to_recorder, items) = unbounded();
     let (to_readers, work) = unbounded();
@@ -450,7 +450,10 @@ pub(crate) fn start(
 }
 
 /// Drives to the end of the run; afterwards no task is left, and the readers' channel is closed.
-pub(crate) fn drive(driver: Driver<FrontierIndex>, scene: RunSetup<'_>, run: RunId) -> Result<RunState, CrawlError> {
+pub(crate) fn drive<Q>(driver: Driver<Q>, scene: RunSetup<'_>, run: RunId) -> Result<RunState, CrawlError>
+where
+    Q: QueueLengths<Error = StoreError> + Clone + Sync + 'static,
+{
     let parts = LiveParts::of(scene.config, &driver.errand, scene.way_out.governor(), Journal::open(scene.dir, run)?);
     let watcher = scene.chronicle.watch(&driver.errand, &driver.queues).map_err(CrawlError::Threads)?;
     let settings = scene.live.watch(parts).map_err(CrawlError::Threads)?;

@@ -201,8 +201,8 @@ impl Pipeline {
 
     /// This many pages are committed.
     pub(crate) fn leave(&self, pages: usize) {
-        // Release, paired with the Acquire in `is_empty`: whoever sees zero also sees the commit's
-        // effects.
+        // Release, paired with the Acquire in `is_empty`: a thread that sees zero also sees the
+        // commit's effects.
         self.pages.fetch_sub(pages, Ordering::Release);
     }
 

@@ -1,7 +1,7 @@
 //! What is exported, and as of which moment?
 //!
-//! An [`Exporter`] reads a project beside whoever crawls it. What it writes to, and who watches, is
-//! up to the caller.
+//! An [`Exporter`] reads a project beside the process that crawls it. What it writes to, and who
+//! watches, is up to the caller.
 
 use crate::error::Result;
 use crate::markdown::{MarkdownCounts, export_markdown};

@@ -58,7 +58,7 @@ fn linked_in(links: &mut &[(u32, u32)], begin: usize, end: usize) -> (usize, usi
         }
         bytes += to.min(end).saturating_sub(from.max(begin));
         count += usize::from(to > begin);
-        // One that goes on in the next line is seen there again.
+        // One that continues in the next line is seen there again.
         if to > end {
             break;
         }

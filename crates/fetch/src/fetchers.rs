@@ -1,6 +1,6 @@
 //! Who fetches what a lease allows?
 //!
-//! The one door of this crate: whoever fetches asks [`Fetchers`], which gives the lease to the
+//! The one door of this crate: every fetch goes through [`Fetchers`], which gives the lease to the
 //! protocol of its scheme. All protocols hang on one [`Line`].
 
 use crate::protocol::{BoxFuture, Fetch, PROTOCOLS, Protocol, Watch, register};

@@ -28,7 +28,7 @@ mod sessions;
 mod sftp;
 mod tls;
 
-pub use coding::{Decoded, decode};
+pub use coding::{Decoded, decode, decode_stream};
 pub use config::{FetchConfig, FtpTls, Proxy, Resolve, Timeouts};
 pub use cookies::Jar;
 pub use error::FetchError;

@@ -3,7 +3,7 @@
 //! Where several machines work on one collection, hosts that share an address may belong to
 //! different machines, and the delay is owed to the address. So an address is leased to one machine
 //! at a time, for a slice of time. A group of hosts by address stays closed until its lease is
-//! granted. Whoever talks to the shared store asks [`Frontier::addresses_wanted`], reports
+//! granted. The thread that talks to the shared store asks [`Frontier::addresses_wanted`], reports
 //! [`Frontier::leased`] and hands back [`Frontier::leases_to_give`]; there is no clock and no store
 //! in here. What is left of the delay travels with the lease as a duration, so that clocks of
 //! different machines are never compared.
@@ -45,8 +45,8 @@ pub(crate) struct AddressLeases {
     pub(crate) lacking: BTreeSet<IpAddr>,
     /// Leases that have run out and were not handed back yet.
     ended: Vec<IpAddr>,
-    /// Addresses that were given to whoever else wants them, and until when we do not ask for them:
-    /// otherwise we would always be the first.
+    /// Addresses that were given to other workers that want them, and until when we do not ask for
+    /// them: otherwise we would always be the first.
     yielded: HashMap<IpAddr, Moment>,
     /// When the others may take us for dead.
     member_until: Moment,
@@ -268,7 +268,7 @@ impl Frontier {
     }
 
     /// Looks for hosts that wait in the store's queues and are not on the workbench: shards were
-    /// loaded. Whoever had them before may have contacted their hosts just now.
+    /// loaded. The worker that had them before may have contacted their hosts just now.
     pub fn look_around(&mut self, now: Moment) {
         self.resumed_at = Some(now);
         self.intake.scan_again();

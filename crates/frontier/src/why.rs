@@ -200,6 +200,7 @@ impl Frontier {
         let mut slow: Vec<(Duration, &WorkbenchHost)> = asked.map(|s| (s.answering / s.answers, &**s)).collect();
         let most = slow.len().min(SLOWEST);
         if most < slow.len() {
+            // Not sorted whole: this runs under the mutex that every fetch task takes.
             slow.select_nth_unstable_by_key(most, |(mean, site)| (std::cmp::Reverse(*mean), site.id));
             slow.truncate(most);
         }

@@ -1,4 +1,4 @@
-//! What leaves the queues because the rules have changed while a run goes on?
+//! What leaves the queues because the rules have changed during a run?
 //!
 //! Two ways, and a page takes one of them: it is withdrawn by the recorder, which re-evaluates the
 //! queues part by part ([`Frontier::withdraw`]); or its turn comes first, and then it is dropped

@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_graph_knows_how_far_the_catalogue_has_gone_on() {
+    fn a_graph_knows_how_far_the_catalogue_has_advanced() {
         let then = CatalogueMark { batch: 5, nonce: 1, run: RunId(1), pages: 100, sources: 10 };
         assert_eq!(then.standing(&then), GraphFreshness::Current);
         let later = CatalogueMark { batch: 7, nonce: 9, run: RunId(2), pages: 130, sources: 12 };

@@ -114,8 +114,8 @@ pub fn pack(dir: &Path, to: &Path) -> Result<u64> {
 }
 
 impl IndexSplitReader {
-    /// Unpacks a file into a directory, which is emptied first. Refuses what was not stemmed in these
-    /// languages.
+    /// Unpacks a file into a directory, which is emptied first. Refuses what was not stemmed in
+    /// these languages.
     pub fn unpack(file: &Path, dir: &Path, stems: &Stems) -> Result<Self> {
         let unfit = |what: String| IndexError::Unfit { dir: file.to_owned(), what };
         unpacked(file, dir).map_err(|e| match e.kind() {

@@ -2,9 +2,9 @@
 //!
 //! Each project has one [`PageIndexWriter`]. Pages are processed by its own threads ([`Hands`]) and
 //! become visible with the next commit. A commit carries the mark of the catalogue's batch it has
-//! reached, so that whoever opens the index knows what is missing. Putting a page again replaces
-//! it. Nothing here is a source of truth: if the index is unusable, the writer creates a new one
-//! and says so.
+//! reached, so that the process that opens the index knows what is missing. Putting a page again
+//! replaces it. Nothing here is a source of truth: if the index is unusable, the writer creates a
+//! new one and says so.
 
 use crate::analyze::Stems;
 use crate::entry::IndexEntry;

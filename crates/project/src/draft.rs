@@ -82,7 +82,7 @@ impl Draft {
 
 /// Replaces the text of a project's file, if it is still what it was, with another that is valid.
 /// Whoever is not the operator of this machine may not touch what is the operator's. A run that
-/// goes on takes some of it up (`orb_crawl`), the next one all of it.
+/// is under way takes some of it up (`orb_crawl`), the next one all of it.
 pub fn replace_settings(
     project: &ProjectDir,
     (before, text): (&str, &str),

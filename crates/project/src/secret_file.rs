@@ -1,8 +1,8 @@
 //! Where are secrets that somebody typed into a browser?
 //!
 //! Not in the project's file, which everybody who may edit the project can read, but in
-//! `secrets.toml` beside it, which only the owner of the home can. Settings refer to a secret by its
-//! name, `{ secret = "name" }`, and nothing shows its value again.
+//! `secrets.toml` beside it, which only the owner of the home can. Settings refer to a secret by
+//! its name, `{ secret = "name" }`, and nothing shows its value again.
 //!
 //! A secret is for one site. Whoever may edit the steps of a project could otherwise have it sent
 //! to a form of their own.

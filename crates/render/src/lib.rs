@@ -5,7 +5,7 @@
 //! again: the browser gets the bytes that were fetched. For everything else it has one way out, a
 //! proxy of ours with one port for each page ([`proxy`]), which asks [`orb_fetch::Fetchers`]: so
 //! the address guard, the resolver, bandwidth, cookies and the archive hold for a script's requests
-//! as for ours. Which parts may be asked for is up to whoever crawls ([`PartGate`]).
+//! as for ours. Which parts may be asked for is up to the crawl ([`PartGate`]).
 //!
 //! The browser is driven over a pipe ([`browser`]), never over a port that a page could reach. A
 //! page never decides how long it takes, how much it loads or what becomes of the browser.

@@ -105,7 +105,8 @@ impl Renderer {
     }
 }
 
-/// Lets go of a browser; whoever does so last waits for its end, on a thread that may block.
+/// Lets go of a browser; the thread that does so last waits for its end, on a thread that may
+/// block.
 async fn retire(browser: Arc<Browser>) {
     if let Some(last) = Arc::into_inner(browser) {
         let _ = tokio::task::spawn_blocking(move || drop(last)).await;

@@ -9,7 +9,7 @@
 //!
 //! ```ignore
 //! pub(crate) const ROUTES: &[RouteRow] =
-//!     &[RouteRow::get("/p/{p}/stats", Right::Read, |request| Box::pin(show(request)), "Table 1 of a project")];
+//! &[RouteRow::get("/p/{p}/stats", Right::Read, |r| Box::pin(show(r)), "Table 1 of a project")];
 //!
 //! async fn show(request: AdmittedRequest) -> Handled {
 //!     let stats = request.ask(|collection| stats(collection)).await?;

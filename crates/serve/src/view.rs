@@ -20,7 +20,7 @@ const PLACES: &[(&str, &str)] = &[
     ("Users", "/users"),
 ];
 
-/// The places of a project, below its path, in groups: who comes anew sees the groups, and inside
+/// The places of a project, below its path, in groups: a newcomer sees the groups, and inside
 /// one of them its places. A place that takes a right that is not there is not shown; a group leads
 /// to its first place that is.
 const PROJECT_PLACES: &[(&str, &[(&str, &str)])] = &[

@@ -1,10 +1,10 @@
 //! How are archived pages shown on a host of their own?
 //!
-//! What a page says is shown in a frame in which nothing runs. With `--view-host` that frame is also
-//! of another origin, so that even a hole in a browser's sandbox would lead to an origin without
-//! cookies. No cookie comes there, so the address of a view holds a ticket: random, for one view of
-//! one page, handed out to somebody who may read it, and good for ten minutes. That host answers to
-//! tickets and to nothing else.
+//! What a page says is shown in a frame in which nothing runs. With `--view-host` that frame is
+//! also of another origin, so that even a hole in a browser's sandbox would lead to an origin
+//! without cookies. No cookie comes there, so the address of a view holds a ticket: random, for one
+//! view of one page, handed out to somebody who may read it, and good for ten minutes. That host
+//! answers to tickets and to nothing else.
 
 use crate::gate::without_port;
 use std::collections::VecDeque;

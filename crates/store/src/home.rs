@@ -262,7 +262,7 @@ impl ProjectLock {
     pub fn holder(project: &ProjectDir) -> Option<u32> {
         let path = project.dir.join("lock");
         let pid = fs::read_to_string(&path).ok()?.trim().parse().ok()?;
-        // Whoever held it may have gone and left its number behind.
+        // The process that held it may have gone and left its number behind.
         Self::is_held(project).then_some(pid)
     }
 
@@ -302,7 +302,7 @@ impl ProjectLock {
 }
 
 /// The right to change a project's settings file, until dropped. It is apart from [`ProjectLock`]:
-/// settings may be changed while a run goes on.
+/// settings may be changed during a run.
 #[derive(Debug)]
 pub struct SettingsLock {
     _dir: File,

@@ -5,8 +5,8 @@
 //! until a run takes them over into its own directory. How often the calls of a source were right
 //! is kept in `intake.json`, by which the next ones are ordered.
 //!
-//! Any process may add while a run goes on: whoever touches the files holds `intake.lock`, briefly.
-//! A call is on disk before it is confirmed. A line that a crash cut off is no call.
+//! Any process may add during a run: the process that touches the files holds `intake.lock`,
+//! briefly. A call is on disk before it is confirmed. A line that a crash cut off is no call.
 
 use crate::error::{Result, StoreError};
 use crate::home::ProjectDir;

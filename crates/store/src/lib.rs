@@ -37,10 +37,10 @@ pub use check::{CheckCounts, CheckReport, Finding, check, check_decoding};
 pub use counters::CounterDelta;
 pub use error::{BoxedSource, Result, StoreError};
 pub use home::{Home, ProjectDir, ProjectLock, SettingsLock, disk_size, free_space};
-pub use index::{FrontierIndex, IndexDefect, IndexStart};
+pub use index::{IndexDefect, IndexStart};
 pub use intake::{IntakeCall, IntakeReceipt, LONGEST_CALL, MOST_CALLS, ProjectIntake, SourceRecord};
 pub use project::{Admission, Committed, Project, ProjectOptions, Start, Steps, acknowledge};
-pub use queues::{HostRecord, Queued, Queues, RobotsRecord};
+pub use queues::{HostRecord, QueueLengths, Queued, Queues, RobotsRecord};
 pub use replace::replace;
 pub use shared::{
     AddressAnswer, AddressDesk, AddressGrant, AddressRelease, Adopted, ArchiveStock, CopyChange, CopyOrigin,

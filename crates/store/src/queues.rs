@@ -24,6 +24,15 @@ pub trait Queues: Send {
     fn queued(&self) -> u64;
 }
 
+/// Queues whose lengths can be compared, for the thread that watches a run.
+pub trait QueueLengths: Queues {
+    /// The hosts with the longest queues, longest first.
+    fn longest(&self, most: usize) -> Vec<(HostId, u64)>;
+
+    /// Number of queued pages of a host.
+    fn queued_of(&self, host: HostId) -> u64;
+}
+
 /// A page in its host's queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queued {

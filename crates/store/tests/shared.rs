@@ -108,7 +108,7 @@ fn a_buried_workers_commit_is_refused_and_another_goes_on_from_what_was_committe
     assert_eq!(heir.settle(), usize::from(SHARDS));
     crawl(std::slice::from_mut(&mut heir));
     is_complete(&store);
-    // Whoever was buried comes back under another number, and its scratch is anew.
+    // A worker that was buried comes back under another number, with a new scratch copy.
     let card = orb_store::WorkerCard { name: "lost".into(), machine: "m".into(), weight: 1, lease: LONG };
     let again = store.project().join(&card).unwrap();
     assert!(again.worker() > lost.member.worker());

@@ -100,7 +100,7 @@ fn a_catalogue_of_every_earlier_version_is_upgraded_and_goes_on() {
         assert!(matches!(project.start().index, IndexStart::Rebuilt(_)), "{name}: {:?}", project.start());
         assert_eq!((version(&dir), project.queued(), project.urls_known()), (latest, 1, 4), "{name}");
         assert_eq!(project.hosts_fetched(RunId(1)).unwrap(), [HostId(1)], "{name}");
-        // The run goes on: the queued page is visited.
+        // The run is resumed: the queued page is visited.
         let run = project.last_run().unwrap().unwrap();
         assert!(run.state.is_resumed() && run.kind == RunKind::Crawl, "{name}");
         project.resume_run(run.id).unwrap();

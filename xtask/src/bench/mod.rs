@@ -15,6 +15,7 @@ mod graph;
 mod grown;
 mod indexed;
 mod known;
+mod manuals;
 mod measure;
 mod peers;
 mod planned;
@@ -45,6 +46,7 @@ const PARTS: &[BenchPart] = &[
     ("cores", "a crawl on one core and on all", cores::measured),
     ("polite", "a thousand hosts at a request a second each", polite::measured),
     ("index", "a crawl with the text index and without", indexed::crawled),
+    ("manuals", "two documentations with the text index and without", manuals::measured),
     ("search", "queries of three words over a hundred thousand pages", indexed::searched),
     ("track", "twenty thousand unchanged pages, visited again", tracked::measured),
     ("protocols", "trees and newsgroups that are not on the web, and peers", protocols::measured),

@@ -1,7 +1,7 @@
 //! What happens at sizes that no test machine has, and in histories that no test could stage?
 //!
-//! `scale` is in here. `protocol` is the crate `simulation`, which needs the frontier and the store and
-//! is therefore built for itself: this program stays small.
+//! `scale` is in here. `protocol` is the crate `simulation`, which needs the frontier and the store
+//! and is therefore built for itself: this program stays small.
 
 mod scale;
 mod web;

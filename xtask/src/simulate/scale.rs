@@ -2,8 +2,8 @@
 //!
 //! Discrete events over pairs of worker and address: all hosts of one worker at one address are one
 //! queue, since the delay is owed to the address. An event is the end of a slice. A worker has as
-//! many addresses at once as its rate allows; one that waits for an address that another holds takes
-//! none of it. What is counted: pages within a day against the least of what politeness, the
+//! many addresses at once as its rate allows; one that waits for an address that another holds
+//! takes none of it. What is counted: pages within a day against the least of what politeness, the
 //! workers' speed and the web allow; rows of address leases; time lost when an address changes
 //! hands; evenness of the workers.
 

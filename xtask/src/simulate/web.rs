@@ -62,7 +62,8 @@ impl WebSize {
     /// The hosts, one after the other.
     pub(super) fn hosts(self) -> impl Iterator<Item = HostSketch> {
         let mut dice = ScaleDice::new(self.seed);
-        // Pareto with exponent 1, cut off: its mean is ln(largest), to be scaled to the wanted mean.
+        // Pareto with exponent 1, cut off: its mean is ln(largest), to be scaled to the wanted
+        // mean.
         let mean = self.pages / f64::from(self.hosts);
         let scale = mean / f64::ln(LARGEST / mean * f64::ln(LARGEST));
         (0..self.hosts).map(move |host| {

@@ -3,6 +3,7 @@
 use crate::args::Common;
 use crate::failure::CommandFailure;
 use crate::out;
+use anyhow::Context as _;
 use orb_answers::{PageForms, inspect_forms};
 use orb_crawl::look;
 use orb_page::{FieldKind, Form, FormField};
@@ -23,7 +24,9 @@ pub(super) fn of_url(common: &Common, url: &str, resolve: &[String]) -> Result<(
     let address = Canonicaliser::new(settings.urls)
         .parse_seed(url)
         .map_err(|why| CommandFailure::Usage(format!("'{}' is not a URL: {why}", out::clip(url, 100))))?;
-    let (url, document) = look(&settings, &address)?;
+    // There need not be a home.
+    let scratch = tempfile::tempdir().context("cannot make a temporary directory")?;
+    let (url, document) = look(&settings, &address, scratch.path())?;
     told(common, &PageForms::of(url, document))
 }
 

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use orb_answers::Collection;
 use orb_crawl::{Stop, indexing};
 use orb_project::{ProjectDir, Settings};
-use serde_json::json;
+use serde::Serialize;
 use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Instant;
@@ -30,6 +30,41 @@ enum IndexCommand {
     Update(ProjectArgs),
     /// Rebuild it from the archive
     Rebuild(ProjectArgs),
+}
+
+/// What an update has done.
+#[derive(Debug, Serialize)]
+struct IndexUpdate<'a> {
+    project: &'a str,
+    /// Pages it has now.
+    pages: u64,
+    /// Pages read from the archive.
+    read: u64,
+    /// Pages taken out.
+    removed: u64,
+    /// Splits taken over, and the pages in them.
+    splits: u64,
+    taken: u64,
+    /// Why it had to be rebuilt, if so.
+    remade: Option<&'a str>,
+    stopped: bool,
+    seconds: f64,
+}
+
+impl<'a> IndexUpdate<'a> {
+    fn of(project: &'a str, caught: &'a indexing::Caught, seconds: f64) -> Self {
+        Self {
+            project,
+            pages: caught.pages,
+            read: caught.read,
+            removed: caught.removed,
+            splits: caught.gathered.splits,
+            taken: caught.gathered.pages,
+            remade: caught.remade.as_deref(),
+            stopped: caught.stopped,
+            seconds: out::milliseconds(seconds),
+        }
+    }
 }
 
 pub(crate) fn run(common: &Common, args: &IndexArgs) -> Result<(), CommandFailure> {
@@ -131,9 +166,7 @@ fn update(common: &Common, of: &ProjectArgs, from_scratch: bool) -> Result<(), C
     let seconds = begin.elapsed().as_secs_f64();
     let mut stdout = out::stdout();
     if common.json {
-        let value = json!({"project": project.name, "pages": caught.pages, "read": caught.read, "removed": caught.removed,
-            "splits": caught.gathered.splits, "taken": caught.gathered.pages, "remade": caught.remade, "stopped": caught.stopped, "seconds": (seconds * 1e3).round() / 1e3});
-        out::json(&mut stdout, &value)?;
+        out::json(&mut stdout, &IndexUpdate::of(&project.name, &caught, seconds))?;
     } else if !common.quiet {
         let why = caught.remade.as_ref().map(|why| format!(" (rebuilt: {why})")).unwrap_or_default();
         let (splits, taken) = (out::grouped(caught.gathered.splits), out::grouped(caught.gathered.pages));

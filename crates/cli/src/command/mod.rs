@@ -73,8 +73,8 @@ pub(crate) fn open(common: &Common, of: &ProjectArgs) -> Result<Collection, Comm
     })
 }
 
-/// The name of a project to which rights are given: one of the home, or of the shared store that the
-/// environment names.
+/// The name of a project to which rights are given: one of the home, or of the shared store that
+/// the environment names.
 pub(crate) fn known_name(home: &Home, name: &str) -> Result<String, CommandFailure> {
     let here = home.find(name);
     if let (Err(StoreError::NoSuchProject { .. }), Some(at)) = (&here, StoreArgs::default().elsewhere()?)

@@ -5,9 +5,9 @@ use crate::args::{Common, StoreArgs};
 use crate::failure::CommandFailure;
 use crate::out;
 use clap::Args;
-use orb_answers::Collection;
+use orb_answers::{Collection, PullReport};
 use orb_project::Home;
-use serde_json::json;
+use serde::Serialize;
 use std::io::Write as _;
 use std::time::Instant;
 
@@ -26,6 +26,14 @@ pub(crate) struct PullArgs {
     place: StoreArgs,
 }
 
+/// What was pulled, and how long it took.
+#[derive(Debug, Serialize)]
+struct TimedPull<'a> {
+    #[serde(flatten)]
+    done: &'a PullReport,
+    seconds: f64,
+}
+
 pub(crate) fn run(common: &Common, args: &PullArgs) -> Result<(), CommandFailure> {
     let Some(at) = args.place.address(true)? else { return Ok(()) };
     let begin = Instant::now();
@@ -42,15 +50,13 @@ pub(crate) fn run(common: &Common, args: &PullArgs) -> Result<(), CommandFailure
     let seconds = begin.elapsed().as_secs_f64();
     let mut stdout = out::stdout();
     if common.json {
-        let mut value = json!(done);
-        value["seconds"] = json!((seconds * 1e3).round() / 1e3);
-        out::json(&mut stdout, &value)?;
+        out::json(&mut stdout, &TimedPull { done: &done, seconds: out::milliseconds(seconds) })?;
     } else if !common.quiet {
         let n = out::grouped;
         let what = match done.change {
             "made" => "made",
             "updated" => "brought up to date",
-            "replaced" => "made anew, the store has another history",
+            "replaced" => "made again, the store has another history",
             _ => "nothing new",
         };
         writeln!(

@@ -7,10 +7,8 @@ use crate::out;
 use anyhow::Context as _;
 use clap::Args;
 use orb_answers::{Collection, Completion, Correction, Query, SearchAnswer, SearchHit};
-use serde_json::json;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 /// `orb search`.
 #[derive(Debug, Args)]
@@ -95,27 +93,19 @@ fn timing(
     file: &Path,
 ) -> Result<(), CommandFailure> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let mut took = Vec::new();
-    for query in text.lines().filter(|line| !line.trim().is_empty()) {
-        let began = Instant::now();
-        orb_answers::search(collection, &args.query(query))?;
-        took.push(u64::try_from(began.elapsed().as_micros()).unwrap_or(u64::MAX));
-    }
-    took.sort_unstable();
-    let at =
-        |share: usize| took.get((took.len() * share / 100).min(took.len().saturating_sub(1))).copied().unwrap_or(0);
-    let value = json!({"queries": took.len(), "p50_us": at(50), "p90_us": at(90), "p99_us": at(99), "max_us": at(100)});
+    let queries = text.lines().filter(|line| !line.trim().is_empty()).map(|line| args.query(line));
+    let took = orb_answers::time_queries(collection, queries)?;
     if common.json {
-        return Ok(out::json(stdout, &value)?);
+        return Ok(out::json(stdout, &took)?);
     }
     let ms = |us: u64| format!("{}.{:03} ms", us / 1_000, us % 1_000);
     Ok(writeln!(
         stdout,
         "{} queries: half within {}, 99 of 100 within {}, all within {}",
-        took.len(),
-        ms(at(50)),
-        ms(at(99)),
-        ms(at(100))
+        took.queries,
+        ms(took.p50_us),
+        ms(took.p99_us),
+        ms(took.max_us)
     )?)
 }
 

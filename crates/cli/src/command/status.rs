@@ -3,7 +3,7 @@
 use crate::args::{Common, StatusArgs};
 use crate::failure::CommandFailure;
 use crate::out;
-use orb_answers::{ProjectStatus, SharedStatus, SharedWorkerStatus};
+use orb_answers::{ProjectStatus, RunStanding, SharedStatus, SharedWorkerStatus};
 use orb_project::{Home, ProjectDir};
 use std::io::Write as _;
 
@@ -36,7 +36,7 @@ fn shared(common: &Common, projects: &[SharedStatus]) -> Result<(), CommandFailu
         return Ok(stdout.flush()?);
     }
     for p in projects {
-        let state = p.state.as_deref().unwrap_or("no run yet");
+        let state = p.state.map_or("no run yet", RunStanding::name);
         let (known, visited) = (out::grouped(p.known), out::grouped(p.visited));
         writeln!(stdout, "project {}, run {}: {state}", p.project, p.run.unwrap_or(0))?;
         writeln!(
@@ -86,7 +86,7 @@ fn print(stdout: &mut impl std::io::Write, rows: &[ProjectStatus]) -> std::io::R
         vec![
             s.project.clone(),
             s.run.map_or_else(|| "-".into(), |r| r.to_string()),
-            s.state.clone().unwrap_or_else(|| "-".into()),
+            s.state.map_or("-", RunStanding::name).to_owned(),
             out::grouped(s.counters.pages),
             out::grouped(s.counters.frontier),
             out::grouped(s.counters.errors),

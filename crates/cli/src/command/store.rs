@@ -18,7 +18,8 @@ pub(crate) struct StoreCommandArgs {
 /// What can be done with a store.
 #[derive(Debug, Subcommand)]
 enum StoreCommand {
-    /// Prepare a database for projects that several machines share; it need not be, and may be again
+    /// Prepare a database for projects that several machines share; it need not be, and may be
+    /// again
     Init(InitArgs),
     /// Stitch the small objects of a project's archive together into large ones
     Stitch(StitchArgs),

@@ -353,6 +353,7 @@ impl Errand {
             // be forgotten.
             self.record(Item::Fact(fact));
         }
+        // Released first: the driver that is woken asks the frontier at once.
         drop(frontier);
         self.finished();
     }

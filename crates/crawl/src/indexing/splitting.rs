@@ -5,8 +5,8 @@
 //! [`LARGE`], and when the worker leaves, that index is packed into one file, a split, and a new
 //! one begun; another thread uploads the split. The recorder hands over only what PostgreSQL has
 //! committed, so nothing else is ever in a split. What is in none, since its worker was killed,
-//! fell behind or could not upload it, is read from the archive by whoever asks (`gather.rs`): that
-//! is why nothing here stops a crawl, and nothing is kept for a next time.
+//! fell behind or could not upload it, is read from the archive by the process that asks
+//! (`gather.rs`): that is why nothing here stops a crawl, and nothing is kept for a next time.
 
 use super::{Feed, IndexingMessage};
 use crate::CrawlError;

@@ -51,7 +51,7 @@ pub(super) struct Marks {
     _lock: File,
 }
 
-/// What was kept last, for whoever only looks.
+/// What was kept last, for callers that only look.
 pub(super) fn kept(dir: &Path) -> Result<BTreeMap<String, KeptMark>, CrawlError> {
     let path = dir.join("outputs.json");
     let fail = |source| CrawlError::Output { path: path.clone(), source };

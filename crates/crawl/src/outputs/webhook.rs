@@ -3,9 +3,10 @@
 //! A batch of changes is one POST of JSON. A 2xx response means it was accepted, and only then the
 //! cursor advances; anything else is retried with exponential back-off, and finally left for the
 //! next delivery under the same id and with the same changes. So a receiver gets everything at
-//! least once and can deduplicate. The request goes through the fetcher, so name server, proxy,
-//! certificates and the address guard apply here too; only internal addresses that the project file
-//! itself names are allowed.
+//! least once and can deduplicate. Deliveries follow a run or stand alone, when no line of a run is
+//! open: a receiver gets one of its own, under the same settings, so name server, proxy,
+//! certificates, bandwidth and the address guard apply here too. Only internal addresses that the
+//! project file itself names are allowed.
 
 use super::OutputSource;
 use super::sign::signature;
@@ -115,7 +116,6 @@ impl<'a> Receiver<'a> {
             timeouts: Timeouts::within(hook.timeout.0),
             max_size: ANSWER,
             accept: Vec::new(),
-            bandwidth: None,
             cookies: false,
             connections: 1,
             per_host: 1,

@@ -1,7 +1,7 @@
 //! How do links travel between machines?
 //!
-//! A link whose target's shard is held elsewhere is a letter, committed with its page. Whoever
-//! holds the shard turns it into a page and a link, in the commit that deletes it: so it happens
+//! A link whose target's shard is held elsewhere is a letter, committed with its page. Its worker
+//! there turns it into a page and a link, in the commit that deletes it: so it happens
 //! once, whatever fails. Scope was judged where the page was read; robots.txt and traps are judged
 //! here, where the host lives. The same way a page's digest asks whether another shard has the same
 //! content.
@@ -102,7 +102,7 @@ impl Recorder {
         let held = self.project.held();
         for LetterBundle { id, letters } in deliveries {
             if !held.contains(&id.to) {
-                // Its shard was given away meanwhile: whoever has it now reads it.
+                // Its shard was given away meanwhile: the worker that has it now reads it.
                 if let Some(team) = &self.shared.team {
                     team.settle(vec![id]);
                 }
@@ -172,8 +172,8 @@ impl Recorder {
         self.admit(blank, letter.verdict)
     }
 
-    /// Asks whoever keeps this digest whether another shard has the same content. Where that is us,
-    /// it is written down: the shard may move, and this page not.
+    /// Asks the worker that keeps this digest whether another shard has the same content. Where
+    /// that is us, it is written down: the shard may move, and this page not.
     pub(super) fn ask_elsewhere(&mut self, digest: &[u8; 32], visit: &Visit) {
         let Some(team) = &self.shared.team else { return };
         let home = ShardId::of_digest(digest, team.shards());

@@ -1,4 +1,4 @@
-//! What happens to the queues when the rules change while a run goes on?
+//! What happens to the queues when the rules change during a run?
 //!
 //! The same as when a run is resumed under other rules (`replant`), but a part at a time between
 //! two commits, and around what is under way: a page that is being fetched stays, and one that is

@@ -32,8 +32,8 @@ use orb_page::{
     DiscoveredLink, HostId, IdSet, Lease, LinkKind, Links, PageId, PageKind, RunId, SkipReason, UrlKey, Visit,
 };
 use orb_store::{
-    Admission, Batch, CounterDelta, DroppedPage, Encoded, FinishedVisit, FrontierIndex, HostFact, LetterBundle,
-    Project, QueuePlace, RunCounters, ShardId, Steps, StoreError, Unfetched, free_space,
+    Admission, Batch, CounterDelta, DroppedPage, Encoded, FinishedVisit, HostFact, LetterBundle, Project, QueueLengths,
+    QueuePlace, RunCounters, ShardId, Steps, StoreError, Unfetched, free_space,
 };
 use orb_urls::Address;
 use replant::Replant;
@@ -259,12 +259,11 @@ impl Recorder {
     }
 
     /// The queues, for the driver.
-    pub(crate) fn queues(&self) -> FrontierIndex {
+    pub(crate) fn queues(&self) -> impl QueueLengths<Error = StoreError> + Clone + use<> {
         self.project.queues()
     }
 
-    /// Re-evaluates pages that were never fetched, if the settings changed.
-    /// The run goes by the settings `now` then.
+    /// Re-evaluates pages never fetched if the settings changed; the run goes by those `now` then.
     pub(crate) fn replant(&mut self, config: &Config, before: &str, now: &str) -> Result<(), StoreError> {
         let Some(rules) = config.replant(before) else { return Ok(()) };
         // Aliases that are out of scope now are queued again first, and then leave the queue.
@@ -538,6 +537,7 @@ impl Recorder {
             frontier.admitted(*host, now);
         }
         drop(frontier);
+        // Only now: a driver that sees the new epoch must find the new pages in the frontier.
         if let Some(team) = self.shared.team.as_ref().filter(|_| !pending.fed.is_empty()) {
             team.next_epoch();
         }

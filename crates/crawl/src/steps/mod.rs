@@ -1,7 +1,7 @@
 //! How does one get to where the pages are?
 //!
 //! Like a person: open a page, fill in its form, choose links on the result, and only then collect.
-//! The steps of a project say so in order (seed 002, section 3.4.6). A step with `start` begins a
+//! The steps of a project say so in order. A step with `start` begins a
 //! new path; one without continues from the previous step. Pages of steps that do not collect are
 //! passed through ([`walker`]): requested under leases like all others, but not recorded. They lead
 //! to the roots of the steps that do collect, and there the crawl takes over, judging every page by

@@ -63,7 +63,7 @@ impl Journal {
         file.and_then(|mut f| writeln!(f, "{} {line}", Moment::now())).map_err(|e| self.fail(e))
     }
 
-    /// Adds a line about something that went wrong, and that the run goes on without.
+    /// Adds a line about something that went wrong, and that the run continues without.
     pub(crate) fn warn(&self, line: &str) -> Result<(), CrawlError> {
         self.log(&format!("{}{line}", LogLevel::Warning.mark()))
     }

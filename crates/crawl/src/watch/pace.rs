@@ -4,7 +4,7 @@
 //! When there are [`MOST`] of them every second one is dropped and the interval doubles, so that a
 //! run of a minute and one of a month cost the same. Samples are appended, one line with one write;
 //! thinning replaces the file atomically. A reader may come at any time and takes whole lines only.
-//! Like `why.json` the file is derived: it is not synced, and a run goes on without it. A resumed
+//! Like `why.json` the file is derived: it is not synced, and a run continues without it. A resumed
 //! run continues it.
 
 use orb_page::{Moment, RunId};

@@ -1,7 +1,7 @@
 //! Who leases the addresses that our hosts are at?
 //!
-//! A thread with a connection of its own: ten times a second it asks the frontier which addresses it
-//! wants and which it does not need, and the store for all of them at once. A lease counts from
+//! A thread with a connection of its own: ten times a second it asks the frontier which addresses
+//! it wants and which it does not need, and the store for all of them at once. A lease counts from
 //! before it was asked for.
 
 use crate::drive::clock::SteadyClock;

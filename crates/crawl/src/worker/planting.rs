@@ -82,8 +82,8 @@ pub fn plant(at: &SharedAddress, request: &SharedRequest<'_>) -> Result<RunId, C
     Ok(store.plant_on(&planted, &terms)?)
 }
 
-/// Asks all machines to end a run with everything saved: each leaves it when it next says that it is
-/// alive.
+/// Asks all machines to end a run with everything saved: each leaves it when it next says that it
+/// is alive.
 pub fn stop_shared(at: &SharedAddress, name: &str, run: RunId) -> Result<(), CrawlError> {
     Ok(SharedProject::open(at, name)?.finish_run(run, RunState::Stopped)?)
 }

@@ -3,7 +3,7 @@
 //! JSON-LD is written by templates: it may describe the site, the pages that are linked, or another
 //! page altogether. Only descriptions of articles and pages count, and only if their headline has
 //! words in common with the page's own title. What they say is a claim, to be compared with the
-//! text by whoever uses it.
+//! text by its users.
 
 use crate::html::hints::Declared;
 use crate::prose::folded;

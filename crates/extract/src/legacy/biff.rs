@@ -1,6 +1,6 @@
 //! Which records does a binary workbook consist of?
 //!
-//! A stream of records: a type, a length, up to 8 kB ([MS-XLS] 2.1.4). What is longer goes on in
+//! A stream of records: a type, a length, up to 8 kB ([MS-XLS] 2.1.4). What is longer continues in
 //! records of type `CONTINUE`. Strings are in the code page of the workbook up to Excel 95, then in
 //! UTF-16 or its lower half; one that continues in another record says again which of the two.
 

@@ -9,7 +9,7 @@ use super::content::Glyph;
 use super::fonts::GlyphTexts;
 use super::words::{Row, Word, touch};
 
-/// A line goes on in the next one if it reaches this far to the right within its block.
+/// A line continues in the next one if it reaches this far to the right within its block.
 const FULL: f32 = 0.85;
 /// Lines of a paragraph are at most this far apart, in font sizes.
 const MAX_LEADING: f32 = 1.75;

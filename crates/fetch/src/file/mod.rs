@@ -55,7 +55,7 @@ impl FileFetcher {
     }
 
     async fn page(&self, lease: &Lease, errand: FileErrand) -> Result<Response, Failure> {
-        // Whoever asks for an entry waits for it from here on.
+        // Tasks that ask for an entry wait for it from here on.
         let pending = errand.url.ends_with('/').then(|| self.listed.begin(&lease.url));
         if let Some(tag) = self.recalled(lease, &errand).await {
             let mut response = bare(304, FILE)?;

@@ -73,7 +73,7 @@ impl<'a> FtpErrand<'a> {
         let path = decoded(without_type(call.address.path_and_query()))?;
         let latest = call.latest();
         let mut errand = Self { fetcher, call, path, latest, pending: None };
-        // Whoever asks for an entry waits for it from here on.
+        // Tasks that ask for an entry wait for it from here on.
         errand.pending = errand.is_directory().then(|| fetcher.pool.listed.begin(&lease.url));
         Ok(errand)
     }
@@ -229,7 +229,7 @@ impl<'a> FtpErrand<'a> {
         stamp.and_then(|stamp| stamp.size).is_some_and(|size| size > most).then_some(Truncation::Length)
     }
 
-    /// Goes on where a transfer broke off, once.
+    /// Resumes where a transfer broke off, once.
     async fn whole(&self, session: &mut Session, first: Received) -> Result<Received, BrokenOff> {
         let got = first.body.len();
         if first.truncated != Some(Truncation::Disconnect) || got == 0 || !session.goes_on() {

@@ -45,8 +45,8 @@ pub(super) struct ParkedConnection {
     pub(super) until: Instant,
 }
 
-/// A request that waits, in the pool and perhaps on the line: whoever has something for it first
-/// takes the channel.
+/// A request that waits, in the pool and perhaps on the line: the side that has something for it
+/// first takes the channel.
 #[derive(Debug)]
 pub(super) struct Waiter {
     pub(super) want: Want,

@@ -33,7 +33,7 @@ impl Opening<'_> {
         if self.implicit { self.secured(plain, timings).await } else { Ok(plain) }
     }
 
-    /// Goes on under TLS.
+    /// Continues under TLS.
     pub(crate) async fn secured(&self, talk: Dialogue, timings: &mut Timings) -> Result<Dialogue, Failure> {
         let (wire, record) = talk.into_wire();
         let LineStream::Plain(socket) = wire else { return Err(malformed("TLS within TLS")) };

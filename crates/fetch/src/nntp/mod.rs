@@ -72,7 +72,7 @@ impl<'a> NewsErrand<'a> {
         let is_group = matches!(target, NewsTarget::Group(_));
         let known = |before: &'a Arc<PageHistory>| before.latest.as_ref().filter(|_| before.there || is_group);
         let latest = lease.before.as_ref().and_then(known).filter(|latest| !lease.again && latest.etag.is_some());
-        // Whoever asks for an article waits for its group from here on.
+        // Tasks that ask for an article wait for its group from here on.
         let pending = is_group.then(|| fetcher.pool.listed.begin(&lease.url));
         Ok(Self { fetcher, call, target, latest, pending })
     }

@@ -69,7 +69,7 @@ impl<'a> SftpErrand<'a> {
         let path = decoded(call.address.path_and_query())?;
         let latest = call.latest();
         let mut errand = Self { fetcher, call, path, latest, pending: None };
-        // Whoever asks for an entry waits for it from here on.
+        // Tasks that ask for an entry wait for it from here on.
         errand.pending = errand.is_directory().then(|| fetcher.pool.listed.begin(&lease.url));
         Ok(errand)
     }

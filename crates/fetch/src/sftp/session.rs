@@ -430,7 +430,7 @@ impl PartPlan {
         Some((at, most))
     }
 
-    /// Goes on from another place; returns the requests that are of no use any more.
+    /// Continues at another place; returns the requests that are of no use any more.
     fn restart(&mut self, at: u64) -> impl Iterator<Item = u32> + use<> {
         self.at = at;
         std::mem::take(&mut self.under_way).into_iter().map(|(id, _, _)| id)
@@ -507,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_came_short_is_gone_on_with_where_it_ended() {
+    fn a_part_that_came_short_is_resumed_where_it_ended() {
         let mut plan = PartPlan::new(Some(100_000));
         while let Some((at, most)) = plan.more() {
             plan.under_way.push_back((7, at, most));

@@ -1,4 +1,4 @@
-//! Do pages leave the queues while a run goes on, each once and however they wait?
+//! Do pages leave the queues during a run, each once and however they wait?
 
 use super::world::{HOUR, World, fine};
 use crate::FrontierConfig;

@@ -1,7 +1,7 @@
 //! What does somebody search for?
 //!
 //! ```text
-//! query  = clause { [ "AND" | "OR" ] clause }          OR binds less than AND; adjacent words are AND
+//! query  = clause { [ "AND" | "OR" ] clause }          OR binds less; adjacent words: AND
 //! clause = [ "NOT" | "-" | "+" ] ( "(" query ")" | field ":" what | what )
 //! what   = word | word* (prefix) | word~ (fuzzy, word~1 word~2) | "a phrase"
 //! field  = title headings body url inurl anchor | host site lang filetype since until

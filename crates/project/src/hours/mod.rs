@@ -1,7 +1,7 @@
 //! How much of the bandwidth is ours at this hour?
 //!
 //! `[[limits.schedule]]` in a project file: on these days, from this hour to that, this rate and
-//! this many connections (seed 004 crawled by day, by night and at weekends at different rates).
+//! this many connections: a crawl may be slow by day and fast by night and at weekends.
 //! The first row that applies decides; without one, `[fetch]` applies. Hours are local to
 //! `limits.zone`, daylight saving time included. Nothing here reads a clock: [`Schedule::at`] is
 //! told the time.

@@ -1,6 +1,6 @@
 //! Which pages and hosts are there?
 //!
-//! Lists by key: a part goes on after the last row of the one before, however long the list has
+//! Lists by key: a part continues after the last row of the one before, however long the list has
 //! become meanwhile. A rare filter may give parts with few rows, or none, and a `next`.
 
 use crate::list::{self, ListPage};

@@ -22,6 +22,7 @@ use orb_project::units::HumanDuration;
 use orb_project::{AskedProject, Home, Settings, call_for, within_scope};
 use orb_urls::{Address, Canonicaliser};
 use serde::Deserialize;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -67,6 +68,14 @@ struct Concerned {
     pages: Vec<Address>,
 }
 
+/// How a key file is fetched: as a page of a project would be.
+struct KeyReader {
+    settings: Settings,
+    seeds: Vec<Address>,
+    /// A directory of the home for what is too large for memory.
+    scratch: PathBuf,
+}
+
 async fn one(request: AdmittedRequest) -> Handled {
     let query = request.query();
     let url = query.needed("url")?.to_owned();
@@ -88,7 +97,8 @@ async fn notice(request: AdmittedRequest, told: Notice) -> Handled {
     }
     let claim = understand(told)?;
     let pages = claim.pages.clone();
-    let concerned = request.work(move |home| Ok::<_, ProblemDetails>(concerned(home, &pages))).await?;
+    let found = move |home: &ServedHome| Ok::<_, ProblemDetails>((concerned(home, &pages), home.path().to_owned()));
+    let (concerned, scratch) = request.work(found).await?;
     let Some(first) = concerned.first() else {
         return Err(ProblemDetails::unprocessable(format!("no project collects these pages of {}", claim.host)));
     };
@@ -100,8 +110,8 @@ async fn notice(request: AdmittedRequest, told: Notice) -> Handled {
         Some(false) => return Err(wrong_key(&claim)),
         None => {}
     }
-    let (settings, seeds) = (first.settings.clone(), first.seeds.clone());
-    let checking = tokio::spawn(check(state, claim, (settings, seeds), concerned));
+    let by = KeyReader { settings: first.settings.clone(), seeds: first.seeds.clone(), scratch };
+    let checking = tokio::spawn(check(state, claim, by, concerned));
     match tokio::time::timeout(WAIT, checking).await {
         Ok(Ok(checked)) => checked,
         Ok(Err(e)) => Err(ProblemDetails::failed(&e)),
@@ -110,21 +120,17 @@ async fn notice(request: AdmittedRequest, told: Notice) -> Handled {
 }
 
 /// Looks for the key, and takes the pages if it is there.
-async fn check(
-    state: Arc<AppState>,
-    claim: Claim,
-    (mut settings, seeds): (Settings, Vec<Address>),
-    concerned: Vec<Concerned>,
-) -> Handled {
+async fn check(state: Arc<AppState>, claim: Claim, by: KeyReader, concerned: Vec<Concerned>) -> Handled {
     let Ok(_turn) = state.keys.fetching.try_acquire() else {
         return Err(too_much("too many keys are being looked for", "60"));
     };
+    let KeyReader { mut settings, seeds, scratch } = by;
     let quick = HumanDuration(FETCH);
     (settings.fetch.timeout, settings.fetch.connect_timeout, settings.fetch.total_timeout) = (quick, quick, quick);
     settings.frontier.retries = 0;
     let (file, key) = (claim.file.clone(), claim.key.clone());
     // Not on a thread that answers questions: a host may take its time.
-    let read = tokio::task::spawn_blocking(move || read_text(&settings, &seeds, &file)).await;
+    let read = tokio::task::spawn_blocking(move || read_text(&settings, &seeds, &file, &scratch)).await;
     let read = read.map_err(|e| ProblemDetails::failed(&e))?;
     let is_right = matches!(&read, Ok((200, text)) if text.trim() == key);
     state.keys.note(&proof(&claim), is_right, Instant::now());

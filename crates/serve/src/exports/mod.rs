@@ -4,8 +4,8 @@
 //! random, under a temporary name, and renames the file when it is whole. Everything that is told
 //! about an export is derived from that directory: if the file is there it is done, if the lock is
 //! held it is being made, and else it has failed. So nothing is lost with the server, not even one
-//! that is killed: an export goes on without it, and one that was killed as well has failed, which
-//! the next server says. Requests name the directory by its random id and no other path.
+//! that is killed: an export continues without it, and one that was killed as well has failed,
+//! which the next server says. Requests name the directory by its random id and no other path.
 
 mod wish;
 

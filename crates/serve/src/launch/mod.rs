@@ -24,7 +24,7 @@ pub(crate) use watch::LaunchState;
 
 use crate::problem::ProblemDetails;
 use crate::whole::whole;
-use orb_answers::{AckRow, is_shared_copy, last_run, state_of};
+use orb_answers::{AckRow, RunStanding, is_shared_copy, last_run};
 use orb_crawl::{CrawlError, SharedAddress, may_begin};
 use orb_page::{Moment, RunKind};
 use orb_project::{AskedProject, Home, ProjectDir, ProjectLock, acknowledge, acknowledge_shared};
@@ -211,7 +211,7 @@ impl Launcher {
             return Ok(home.accounts().note(Some(by), &stopped)?);
         }
         let last = last_run(project)?.ok_or_else(ended)?;
-        if last.id.0 != run || state_of(&last, ProjectLock::is_held(project)) != "running" {
+        if last.id.0 != run || !RunStanding::of(&last, ProjectLock::is_held(project)).is_running() {
             return Err(ended());
         }
         let pid = ProjectLock::holder(project).and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));

@@ -55,7 +55,7 @@ impl LaunchRecord {
         serde_json::from_slice(&fs::read(project.dir.join("launch.json")).ok()?).ok()
     }
 
-    /// Writes it down; a run goes on without.
+    /// Writes it down; a run continues without it.
     pub(super) fn keep(&self, project: &ProjectDir) {
         keep(&project.dir.join("launch.json"), self);
     }

@@ -5,7 +5,7 @@
 
 use super::{LaunchKind, RunWish};
 use crate::problem::ProblemDetails;
-use orb_answers::shared_status;
+use orb_answers::{RunStanding, shared_status};
 use orb_crawl::{SharedAddress, may_begin, stop_shared};
 use orb_page::RunId;
 use orb_project::{ProjectDir, Settings};
@@ -42,7 +42,7 @@ pub(super) fn arguments(wish: &RunWish, project: &str, run: Option<u32>) -> Vec<
 /// Ends the open run of this number for all machines; whether there was one.
 pub(super) fn end(at: &SharedAddress, project: &str, run: u32) -> Result<bool, ProblemDetails> {
     let now = shared_status(at, Some(project))?.pop();
-    let is_open = now.is_some_and(|now| now.run == Some(run) && now.state.as_deref() == Some("running"));
+    let is_open = now.is_some_and(|now| now.run == Some(run) && now.state == Some(RunStanding::Running));
     if is_open {
         stop_shared(at, project, RunId(run))?;
     }
@@ -52,12 +52,12 @@ pub(super) fn end(at: &SharedAddress, project: &str, run: u32) -> Result<bool, P
 impl SharedOutset {
     pub(super) fn of(at: &SharedAddress, project: &str) -> Result<Self, ProblemDetails> {
         let now = shared_status(at, Some(project))?.pop();
-        let (run, state) = now.as_ref().map_or((None, None), |now| (now.run, now.state.as_deref()));
+        let (run, state) = now.as_ref().map_or((None, None), |now| (now.run, now.state));
         Ok(Self {
             at: at.clone(),
             project: project.to_owned(),
             run: run.unwrap_or(0),
-            is_over: state == Some("done"),
+            is_over: state.is_some_and(RunStanding::is_done),
             worker: now.iter().flat_map(|now| &now.workers).map(|worker| worker.id).max().unwrap_or(0),
         })
     }
@@ -66,7 +66,7 @@ impl SharedOutset {
     pub(super) fn begun(&self) -> Option<u32> {
         let now = shared_status(&self.at, Some(&self.project)).ok()?.pop()?;
         let has_joined = now.workers.iter().any(|worker| worker.id > self.worker);
-        let is_open = now.state.as_deref() == Some("running");
+        let is_open = now.state == Some(RunStanding::Running);
         now.run.filter(|run| is_open && (*run > self.run || has_joined))
     }
 

@@ -6,7 +6,7 @@
 use super::record::last_words;
 use super::there::SharedOutset;
 use super::{LaunchRecord, Launched, Occupied, now};
-use orb_answers::{is_opening, last_run, state_of};
+use orb_answers::{RunStanding, is_opening, last_run};
 use orb_page::{Moment, RunId};
 use orb_project::{ProjectDir, ProjectLock};
 use std::fs::File;
@@ -99,7 +99,7 @@ impl Before {
     /// The run that has begun since, by this process.
     fn begun(&self, project: &ProjectDir, pid: u32) -> Option<u32> {
         let run = last_run(project).ok().flatten().filter(|_| ProjectLock::holder(project) == Some(pid))?;
-        (state_of(&run, true) == "running" && self.has_begun(project, run.id)).then_some(run.id.0)
+        (RunStanding::of(&run, true).is_running() && self.has_begun(project, run.id)).then_some(run.id.0)
     }
 
     fn ended(&self, project: &ProjectDir) -> Option<u32> {
@@ -172,14 +172,14 @@ mod tests {
         let project = ProjectDir { name: "p".into(), dir: home.path().into(), created_at: Moment::now() };
         let (run, log) = (RunId(1), log_of(&project, RunId(1)));
         std::fs::create_dir_all(log.parent().unwrap()).unwrap();
-        let anew = Before { launched: Moment::now(), log: None };
-        assert!(!anew.has_begun(&project, run));
+        let again = Before { launched: Moment::now(), log: None };
+        assert!(!again.has_begun(&project, run));
         let first = "2026-11-18T09:00:00Z signed in\n";
         std::fs::write(&log, first).unwrap();
-        assert!(!anew.has_begun(&project, run));
+        assert!(!again.has_begun(&project, run));
         let begun = format!("{first}2026-11-18T09:00:01Z begun\n");
         std::fs::write(&log, &begun).unwrap();
-        assert!(anew.has_begun(&project, run));
+        assert!(again.has_begun(&project, run));
         let again = Before { launched: Moment::now(), log: Some((run, begun.len() as u64)) };
         std::fs::write(&log, format!("{begun}2026-11-18T09:00:02Z error: cannot read /nowhere.pem\n")).unwrap();
         assert!(!again.has_begun(&project, run));

@@ -6,7 +6,8 @@ use crate::routes::{Right, RouteRow, has_page};
 use crate::shared::{ServedHome, SharedMark, ShownProject};
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
-use orb_answers::{AnswerError, ProjectStatus, grouped};
+use orb_answers::{AnswerError, ProjectStatus, RunStanding, grouped};
+use orb_page::RunState;
 use orb_project::{ProjectDir, free_space};
 use std::sync::Arc;
 
@@ -34,7 +35,7 @@ struct HomeRow {
     is_linked: bool,
     kind: String,
     pages: String,
-    state: String,
+    state: &'static str,
     chip: &'static str,
     flags: Vec<(&'static str, String)>,
     /// Changes that were not seen yet, if that is more than none.
@@ -108,12 +109,10 @@ fn row(listed: &ShownProject, figures: &HomeFigures) -> HomeRow {
     let ShownProject { status: project, shared } = listed;
     let flags = &project.counters.flags;
     let flags = [("NEW", flags.new), ("UPD", flags.updated), ("MIS", flags.missing), ("ERR", flags.error)];
-    let state = project.state.clone().unwrap_or_else(|| "new".to_owned());
-    let chip = match state.as_str() {
-        "running" => " run",
-        "failed" => " bad",
-        "interrupted" | "stopped" => " hold",
-        _ => "",
+    let chip = match project.state {
+        Some(RunStanding::Running) => " run",
+        Some(RunStanding::Interrupted | RunStanding::Ended(RunState::Stopped)) => " hold",
+        Some(RunStanding::Ended(_)) | None => "",
     };
     let kind = match (&project.kind, project.run) {
         (Some(kind), Some(run)) => format!("{kind}, run {run}"),
@@ -125,7 +124,7 @@ fn row(listed: &ShownProject, figures: &HomeFigures) -> HomeRow {
         is_linked: has_page("/p/{p}"),
         kind,
         pages: grouped(project.counters.pages),
-        state,
+        state: project.state.map_or("new", RunStanding::name),
         chip,
         flags: flags.into_iter().filter(|(_, n)| *n > 0).map(|(flag, n)| (flag, grouped(n))).collect(),
         held_by: figures.held_by,
@@ -153,8 +152,8 @@ fn spark(trend: &[u64]) -> Vec<SparkBar> {
 /// A run that goes on is watched, one that has ended has a report, and a first one is started.
 fn go_to(project: &ProjectStatus) -> (&'static str, String) {
     let name = &project.project;
-    match (project.run, project.state.as_deref()) {
-        (Some(run), Some("running")) => ("Watch", format!("/p/{name}/runs/{run}/live")),
+    match (project.run, project.state) {
+        (Some(run), Some(RunStanding::Running)) => ("Watch", format!("/p/{name}/runs/{run}/live")),
         (Some(run), _) => ("Report", format!("/p/{name}/runs/{run}")),
         (None, _) => ("Start", format!("/p/{name}/run")),
     }

@@ -12,7 +12,8 @@ use crate::state::AppState;
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
 use orb_answers::{
-    AnswerError, HostWeb, NewestRow, ProjectStatus, SharedStatus, grouped, host_web, is_shared_copy, newest,
+    AnswerError, HostWeb, NewestRow, ProjectStatus, RunStanding, SharedStatus, grouped, host_web, is_shared_copy,
+    newest,
 };
 use orb_crawl::{SpeedAccount, why};
 use orb_page::{Moment, RunId};
@@ -129,8 +130,7 @@ fn look(state: &AppState, project: &ProjectDir, run: u32) -> Result<LiveRun, Pro
 fn body(live: &LiveRun) -> LiveBody {
     let (status, counters) = (&live.status, &live.status.counters);
     let speed = live.speed.as_ref();
-    let state = status.state.clone().unwrap_or_default();
-    let running = state == "running";
+    let running = status.state.is_some_and(RunStanding::is_running);
     let now = speed.filter(|_| running).map(|speed| &speed.now);
     let team = live.machines.as_ref().filter(|_| running);
     let pace = team.map(|team| team.workers.iter().map(|worker| f64::from(worker.pages_per_second)).sum::<f64>());
@@ -158,7 +158,7 @@ fn body(live: &LiveRun) -> LiveBody {
         newest: live.newest.iter().map(visit).collect(),
         waiting: speed.filter(|_| running).map(waiting).unwrap_or_default(),
         team: team.map(TeamCard::of),
-        state,
+        state: status.state.map_or_else(String::new, |state| state.to_string()),
     }
 }
 

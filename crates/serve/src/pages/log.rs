@@ -65,7 +65,7 @@ fn wish(request: &AdmittedRequest) -> Result<LogWish, ProblemDetails> {
 
 /// The lines of a run, and whether it goes on.
 fn look(collection: &Collection, number: u32, wish: &LogWish) -> Result<(RunLog, bool), ProblemDetails> {
-    let goes_on = run(collection, number)?.state == "running";
+    let goes_on = run(collection, number)?.state.is_running();
     let wish = LogWish { is_tail: wish.is_tail || (goes_on && wish.after == 0), ..wish.clone() };
     Ok((run_log(collection, number, &wish)?, goes_on))
 }

@@ -188,7 +188,7 @@ fn looked(home: &ServedHome, settings: &Settings) -> Result<FoundSite, ProblemDe
     check(settings, Start::Plain)?;
     let seed = settings.seeds.first().map_or("", String::as_str);
     let address = Canonicaliser::new(settings.urls).parse_seed(seed).map_err(ProblemDetails::malformed)?;
-    let sight = look_around(settings, &address)?;
+    let sight = look_around(settings, &address, home.path())?;
     let expected = plan(home.path(), &Wishes { pages: ESTIMATED, hosts: Some(1.0), ..Wishes::default() }, None)?;
     let title = sight.document.title.as_deref().unwrap_or_default();
     let name = free_name(home, &titled_name(title, &address))?;

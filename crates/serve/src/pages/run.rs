@@ -7,7 +7,7 @@ use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
 use crate::view::{Frame, minute};
 use askama::Template;
-use orb_answers::{ProjectStatus, grouped};
+use orb_answers::{ProjectStatus, RunStanding, grouped};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -64,7 +64,7 @@ async fn show(request: AdmittedRequest) -> Handled {
         running: status.running,
         run: status.run,
         kind: status.kind.as_deref().unwrap_or_default(),
-        state: status.state.as_deref().unwrap_or("new"),
+        state: status.state.map_or("new", RunStanding::name),
         pages: grouped(status.counters.pages),
         queued: status.counters.frontier,
         last: shown,

@@ -162,7 +162,7 @@ async fn one(request: AdmittedRequest) -> Handled {
         choices: choices(&request, account, &chosen, around),
         rows: found.documents.iter().map(document).collect(),
         steps: request.around(offset, ROWS, has_more),
-        live: account.state == "running" && has_page("/p/{p}/runs/{n}/live"),
+        live: account.state.is_running() && has_page("/p/{p}/runs/{n}/live"),
         can_acknowledge: acknowledges && request.identity()?.may(Right::Run, &request.project()?.name),
         acknowledged: account.acknowledged.as_ref().map(|ack| {
             let by = ack.by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();

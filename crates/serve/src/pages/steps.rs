@@ -22,6 +22,7 @@ use orb_project::{
 use orb_urls::{Canonicaliser, Rules};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::path::Path;
 use std::time::Duration;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
@@ -215,7 +216,10 @@ async fn look_at(request: AdmittedRequest) -> Handled {
     let (project, is_operator) = (request.project()?.clone(), request.is_operator()?);
     let settings = read_loosely(&kept(&request).await?);
     let asked = url.clone();
-    let looked = request.work(move |_| Ok::<_, ProblemDetails>(looked(project, settings, &asked, is_operator)));
+    let looked = request.work(move |home| {
+        let looked = looked(project, settings, (asked.as_str(), is_operator), home.path());
+        Ok::<_, ProblemDetails>(looked)
+    });
     match looked.await? {
         Ok(found) => page(&request, Some(found), None).await,
         Err(problem) if problem.status == StatusCode::INTERNAL_SERVER_ERROR => Err(problem),
@@ -227,7 +231,12 @@ async fn look_at(request: AdmittedRequest) -> Handled {
 }
 
 /// The forms of a page: as it was archived, or as it is now.
-fn looked(project: ProjectDir, settings: Settings, url: &str, is_operator: bool) -> Result<LookedPage, ProblemDetails> {
+fn looked(
+    project: ProjectDir,
+    settings: Settings,
+    (url, is_operator): (&str, bool),
+    scratch: &Path,
+) -> Result<LookedPage, ProblemDetails> {
     let collection = if project.is_empty() { None } else { Some(Collection::of(project)?) };
     let archived = collection.map(|collection| archived_forms(&collection, url)).transpose()?;
     if let Some((forms, at)) = archived.flatten() {
@@ -240,7 +249,7 @@ fn looked(project: ProjectDir, settings: Settings, url: &str, is_operator: bool)
         settings.examine_outsider(&Settings { seeds: Vec::new(), ..settings.clone() }).map_err(ProjectError::from)?;
     }
     let address = Canonicaliser::new(settings.urls).parse_seed(url).map_err(ProblemDetails::malformed)?;
-    let (url, document) = look(&settings, &address)?;
+    let (url, document) = look(&settings, &address, scratch)?;
     let forms = PageForms::of(url.clone(), document);
     Ok(LookedPage { url, source: "as it is now".to_owned(), forms: Some(forms) })
 }

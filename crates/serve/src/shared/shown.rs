@@ -2,7 +2,7 @@
 
 use super::SharedMark;
 use crate::state::AppState;
-use orb_answers::{AnswerError, ProjectStatus, is_shared_copy};
+use orb_answers::{AnswerError, ProjectStatus, RunStanding, is_shared_copy};
 use orb_project::ProjectDir;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,7 +31,7 @@ impl AppState {
             return Ok(ShownProject { status, shared: Some(shared.mark(project)) });
         }
         let run = shared.open_run(&project.name);
-        let (running, state) = (run.is_some(), run.map(|_| "running".to_owned()));
+        let (running, state) = (run.is_some(), run.map(|_| RunStanding::Running));
         let status = ProjectStatus { run, running, state, ..ProjectStatus::blank(&project.name) };
         Ok(ShownProject { status, shared: Some(shared.mark(project)) })
     }

@@ -69,10 +69,10 @@ async fn ask(state: &Arc<AppState>, project: &ProjectDir, one: Subscription, pub
     if noted.is_err() {
         return tracing::warn!("the subscriptions of project {name} cannot be written");
     }
-    let asked =
-        state.desk.work(move |home: &ServedHome| AskedProject::kept(home, &name).map_err(|e| e.to_string())).await;
-    let Ok(Ok(AskedProject { settings, seeds, .. })) = asked else { return };
-    let sent = tokio::task::spawn_blocking(move || send_form(&settings, &seeds, &hub, fields)).await;
+    let known = move |home: &ServedHome| AskedProject::kept(home, &name).map(|asked| (asked, home.path().to_owned()));
+    let asked = state.desk.work(move |home: &ServedHome| known(home).map_err(|e| e.to_string())).await;
+    let Ok(Ok((AskedProject { settings, seeds, .. }, scratch))) = asked else { return };
+    let sent = tokio::task::spawn_blocking(move || send_form(&settings, &seeds, &scratch, &hub, fields)).await;
     match sent {
         Ok(Ok(200..=299)) => {}
         Ok(Ok(status)) => tracing::warn!("the hub {} of {} answered {status}", one.hub, one.topic),

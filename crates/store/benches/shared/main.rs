@@ -1,12 +1,12 @@
 //! What does a page cost PostgreSQL?
 //!
-//! `cargo bench -p orb-store --bench shared -- [MILLIONS…]`: for each number of URLs already known (1
-//! and 10 million unless told otherwise), commits batches of 1,000 pages of 50 links each, five of
-//! them new and ten of them in other shards, from one worker into a private PostgreSQL, and prints
-//! the processor time of the connections that commit (not of the server's own processes, such as
-//! autovacuum), the log written and the wall time per page; then letters that are written and
-//! consumed with and without a snapshot held open, leases on addresses, and how long a worker takes
-//! to load a shard of a million URLs that another has left.
+//! `cargo bench -p orb-store --bench shared -- [MILLIONS…]`: for each number of URLs already known
+//! (1 and 10 million unless told otherwise), commits batches of 1,000 pages of 50 links each, five
+//! of them new and ten of them in other shards, from one worker into a private PostgreSQL, and
+//! prints the processor time of the connections that commit (not of the server's own processes,
+//! such as autovacuum), the log written and the wall time per page; then letters that are written
+//! and consumed with and without a snapshot held open, leases on addresses, and how long a worker
+//! takes to load a shard of a million URLs that another has left.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench that cannot go on fails, and prints")]
 

@@ -5,7 +5,7 @@
 //! a door by itself: passwords are kept as argon2id hashes, session ids and tokens as SHA-256
 //! digests of 256 random bits.
 //!
-//! Whether somebody may do something is decided by whoever asks; here it is only remembered.
+//! Whether somebody may do something is decided by the caller; here it is only remembered.
 
 mod audit;
 mod link;

@@ -91,7 +91,8 @@ pub const COPY_POINTS: &[&str] = &[
     "after-copy-named",
 ];
 
-/// The names of the points at which the objects of a shared project are stitched together, in order.
+/// The names of the points at which the objects of a shared project are stitched together, in
+/// order.
 pub const STITCH_POINTS: &[&str] = &[
     "before-stitch",
     "after-stitched-object",

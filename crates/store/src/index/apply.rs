@@ -194,6 +194,7 @@ impl<'a> Write<'a> {
             let mut names = lock(&shared.names);
             self.names.iter().for_each(|(key, number)| names.table.put(*key, *number));
         }
+        // In this order everywhere: readers take the state under the entries, too.
         let mut waiting = write(&shared.waiting);
         let mut state = lock(&shared.state);
         self.entries.sort_by_key(|(place, _)| *place);

@@ -30,7 +30,9 @@ impl FrontierIndex {
     /// Folds if enough has accumulated.
     pub(super) fn fold_if_due(&self) -> Result<()> {
         let most = self.shared.fold_at.load(Ordering::Relaxed);
-        let due = lock(&self.shared.state).visits >= VISITS
+        // Released first: a guard in the condition would be held while the others are taken.
+        let visits = lock(&self.shared.state).visits;
+        let due = visits >= VISITS
             || read(&self.shared.waiting).len() >= most
             || [&self.shared.seen, &self.shared.digests].iter().any(|known| lock(known).fresh.len() >= most);
         if due { self.fold() } else { Ok(()) }

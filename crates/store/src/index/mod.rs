@@ -33,6 +33,7 @@ mod verify;
 mod waiting;
 mod warm;
 
+use crate::QueueLengths;
 use crate::error::{Result, StoreError};
 use crate::sqlite::PageReader;
 use ahead::Ahead;
@@ -50,7 +51,7 @@ use spaces::Spaces;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 use std::ops::Bound;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use table::TableLookup;
@@ -60,7 +61,7 @@ use waiting::QueueChanges;
 /// The seen set and the queues. A handle: clones share one index and may be used from several
 /// threads.
 #[derive(Clone)]
-pub struct FrontierIndex {
+pub(crate) struct FrontierIndex {
     shared: Arc<IndexShared>,
 }
 
@@ -113,11 +114,6 @@ fn write<T>(lock: &RwLock<T>) -> RwLockWriteGuard<'_, T> {
 }
 
 impl FrontierIndex {
-    /// Its directory.
-    pub fn path(&self) -> &Path {
-        &self.shared.dir
-    }
-
     fn spaces(&self) -> Result<Spaces> {
         let spaces = read(&self.shared.spaces);
         // Closed while in use, it waits for disk space to be reopened.
@@ -227,14 +223,12 @@ impl FrontierIndex {
     }
 }
 
-impl FrontierIndex {
-    /// Number of queued pages of a host.
-    pub fn queued_of(&self, host: HostId) -> u64 {
+impl QueueLengths for FrontierIndex {
+    fn queued_of(&self, host: HostId) -> u64 {
         lock(&self.shared.state).hosts.get(host.0).map_or(0, |p| p.count)
     }
 
-    /// The hosts with the longest queues, longest first.
-    pub fn longest(&self, most: usize) -> Vec<(HostId, u64)> {
+    fn longest(&self, most: usize) -> Vec<(HostId, u64)> {
         let mut longest = BinaryHeap::with_capacity(most.min(1_024) + 1);
         for (host, pending) in lock(&self.shared.state).hosts.each() {
             // The top of the heap is the shortest queue, and among equals the host with the highest
@@ -248,7 +242,9 @@ impl FrontierIndex {
         }
         longest.into_sorted_vec().into_iter().map(|(Reverse(count), host)| (HostId(host), count)).collect()
     }
+}
 
+impl FrontierIndex {
     /// Changes how many entries trigger a fold.
     pub(crate) fn fold_at(&self, entries: usize) {
         self.shared.fold_at.store(entries, std::sync::atomic::Ordering::Relaxed);
@@ -260,7 +256,7 @@ impl FrontierIndex {
     }
 
     /// Number of known URLs.
-    pub fn known(&self) -> u64 {
+    pub(crate) fn known(&self) -> u64 {
         lock(&self.shared.state).mark.seen
     }
 }

@@ -39,6 +39,7 @@ impl<K: Copy + Ord, V: Copy> Runs<K, V> {
 
     /// The value of a key.
     pub(super) fn get(&self, key: &K) -> Option<V> {
+        // Newest first: its value replaces those of older runs.
         self.runs.iter().rev().find_map(|run| {
             let at = run.binary_search_by_key(key, |(key, _)| *key).ok()?;
             Some(run[at].1)
@@ -74,6 +75,7 @@ impl<K: Copy + Ord, V: Copy> Runs<K, V> {
 
 /// Merges consecutive runs; the adaptive sort exploits that they are sorted.
 fn merged<K: Copy + Ord, V: Copy>(mut runs: Vec<(K, V)>) -> Vec<(K, V)> {
+    // Stable, so that the newest of equal keys stays last, and is the one that is kept.
     runs.sort_by_key(|(key, _)| *key);
     keep_last(&mut runs);
     runs

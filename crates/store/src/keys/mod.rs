@@ -13,7 +13,7 @@
 //! the catalogue, at most some 100,000 pages, and is scanned.
 //!
 //! The table is derived. A run that is missing, damaged or of another history costs a scan of its
-//! pages, never a wrong answer; whoever opens the project for writing rebuilds it.
+//! pages, never a wrong answer; the process that opens the project for writing rebuilds it.
 
 mod follow;
 mod merge;

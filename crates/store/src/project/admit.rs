@@ -1,10 +1,10 @@
 //! Which numbers do candidates get?
 //!
-//! Whoever is about to record a batch asks here for the page and host of every link. A committed
-//! page has its number; one that was asked for since the last commit has a provisional number,
-//! which the next commit makes permanent; any other gets the next number. The caller puts new pages
-//! into its batch in the order in which they were numbered; new hosts are added to the batch
-//! automatically.
+//! The recorder asks here, before it records a batch, for the page and host of every link. A
+//! committed page has its number; one that was asked for since the last commit has a provisional
+//! number, which the next commit makes permanent; any other gets the next number. The caller puts
+//! new pages into its batch in the order in which they were numbered; new hosts are added to the
+//! batch automatically.
 
 use super::numbers::IdAllocator;
 use super::{Project, Truth};

@@ -4,16 +4,15 @@
 //! memory.
 
 use super::{Project, Truth};
-use crate::Queues as _;
-use crate::error::Result;
-use crate::index::FrontierIndex;
+use crate::error::{Result, StoreError};
 use crate::sqlite::{DueRow, KnownPage, Unfetched};
+use crate::{QueueLengths, Queues as _};
 use orb_page::{HostId, PageHistory, PageId, RunId, UrlKey};
 use std::net::IpAddr;
 
 impl Project {
-    /// The queues, for whoever grants leases; clones share them, and may go to other threads.
-    pub fn queues(&self) -> FrontierIndex {
+    /// The queues, for the frontier's driver; clones share them, and may go to other threads.
+    pub fn queues(&self) -> impl QueueLengths<Error = StoreError> + Clone + use<> {
         self.index.clone()
     }
 

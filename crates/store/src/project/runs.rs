@@ -36,7 +36,7 @@ impl Project {
         self.catalogue_mut().change_settings(run, settings)
     }
 
-    /// Remembers which pages a run was asked to visit, for whoever resumes it.
+    /// Remembers which pages a run was asked to visit, for the process that resumes it.
     pub fn keep_choice(&mut self, run: RunId, choice: &str) -> Result<()> {
         self.catalogue_mut().keep_choice(run, choice)
     }

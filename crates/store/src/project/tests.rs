@@ -1,7 +1,7 @@
 //! Do the stores agree, whatever happened to one of them?
 
 use super::*;
-use crate::{ArchiveEnd, FinishedVisit, Home, NewHost, QueuePlace, Queues};
+use crate::{ArchiveEnd, FinishedVisit, Home, NewHost, QueueLengths as _, QueuePlace, Queues};
 use orb_page::{Discovered, Moment, PageKind, RunId, RunKind, UrlKey};
 use std::ops::Bound;
 

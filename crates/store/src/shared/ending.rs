@@ -56,8 +56,8 @@ const CLOSE: &str = "UPDATE link_row l SET last_run = s.before FROM (
       GROUP BY v.shard, v.page) s
     WHERE l.source = s.page AND l.shard = s.shard AND l.last_run IS NULL AND l.seen_run < $1";
 
-/// What a pass over the links brings nearer: by all of them, or by those of these pages. A link is in
-/// the shard of its source; where its target is, nobody knows before.
+/// What a pass over the links brings nearer: by all of them, or by those of these pages. A link is
+/// in the shard of its source; where its target is, nobody knows before.
 const NEARER: &str = "WITH reached AS MATERIALIZED (
       SELECT page, step, min(depth) AS depth FROM (
         SELECT l.dst AS page, s.step, s.depth + CASE WHEN l.kind = $1 THEN 0 ELSE 1 END AS depth

@@ -1,8 +1,8 @@
 //! Which rows does a batch change?
 //!
-//! What was learnt about hosts, pages that leave or enter queues, aliases, trap counters. A batch may
-//! say several things about one row; they are put together first, the later winning, because one
-//! statement changes a row once.
+//! What was learnt about hosts, pages that leave or enter queues, aliases, trap counters. A batch
+//! may say several things about one row; they are put together first, the later winning, because
+//! one statement changes a row once.
 
 use super::connect::SharedLine;
 use super::writer::SharedWriter;
@@ -18,7 +18,7 @@ use tokio_postgres::types::ToSql;
 pub(super) struct FactColumns {
     hosts: Vec<(i16, HostFact)>,
     noises: Vec<(i16, i32, String)>,
-    requeued: Vec<(i16, i64, i64, i32, Option<i32>)>,
+    requeued: Vec<RequeuedPage>,
     dropped: Vec<(i16, i64, i16, i32)>,
     around: Vec<(i16, i64, String)>,
     unaliased: Vec<(i16, i64)>,
@@ -26,6 +26,14 @@ pub(super) struct FactColumns {
     alias_tests: Vec<(i16, i64)>,
     traps: BTreeMap<i64, i64>,
     duplicates: Vec<(i64, i64)>,
+}
+
+struct RequeuedPage {
+    shard: i16,
+    page: i64,
+    rank: i64,
+    depth: i32,
+    step: Option<i32>,
 }
 
 struct NewAlias {
@@ -57,7 +65,8 @@ impl FactColumns {
         for (page, r) in requeued {
             let shard = writer.shard_of_host(r.host, scratch)?.sql();
             let (depth, step) = (r.depth.cast_signed(), r.step.map(u32::cast_signed));
-            columns.requeued.push((shard, page.0.cast_signed(), r.rank.cast_signed(), depth, step));
+            let (page, rank) = (page.0.cast_signed(), r.rank.cast_signed());
+            columns.requeued.push(RequeuedPage { shard, page, rank, depth, step });
         }
         let dropped: BTreeMap<PageId, _> = batch.dropped.iter().map(|d| (d.place.page, d)).collect();
         for (page, d) in dropped {
@@ -165,8 +174,14 @@ const DUPLICATE: &str = "UPDATE visit_row v SET duplicate_of = d.first, kind = $
 
 fn pages(line: &mut SharedLine, columns: &FactColumns, run: i32) -> Result<()> {
     let r = &columns.requeued;
-    let values: [&(dyn ToSql + Sync); 6] =
-        [&col(r, |r| r.0), &col(r, |r| r.1), &col(r, |r| r.2), &col(r, |r| r.3), &col(r, |r| r.4), &run];
+    let values: [&(dyn ToSql + Sync); 6] = [
+        &col(r, |r| r.shard),
+        &col(r, |r| r.page),
+        &col(r, |r| r.rank),
+        &col(r, |r| r.depth),
+        &col(r, |r| r.step),
+        &run,
+    ];
     upsert(line, REQUEUE, r.len(), &values)?;
     let a = &columns.around;
     upsert(line, AROUND, a.len(), &[&col(a, |a| a.0), &col(a, |a| a.1), &col(a, |a| a.2.clone()), &run])?;

@@ -224,9 +224,9 @@ impl ShardClerk {
         })
     }
 
-    /// Takes up to `most` shards that nobody living holds. They are locked first and looked at again
-    /// then, with a new snapshot: a lock that comes after somebody else's commit is judged by the
-    /// new row of the shard but the old rows of the workers, and would take it from the living.
+    /// Takes up to `most` shards that nobody living holds. They are locked first and looked at
+    /// again then, with a new snapshot: a lock that comes after somebody else's commit is judged by
+    /// the new row of the shard but the old rows of the workers, and would take it from the living.
     pub fn take(&mut self, most: u16) -> Result<Vec<ShardId>> {
         let id = self.member.id.0;
         self.line.with(|line| {

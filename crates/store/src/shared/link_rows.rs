@@ -25,8 +25,8 @@ const PAST: &str = "INSERT INTO past_row (shard, source, dst, kind, last_run, fi
       OR l.rel IS DISTINCT FROM s.rel OR l.count <> s.count)
     ON CONFLICT DO NOTHING";
 
-/// A link that lives keeps its first run, one that comes back starts over, and one that was not there
-/// is added.
+/// A link that lives keeps its first run, one that comes back starts over, and one that was not
+/// there is added.
 const MERGE: &str = "WITH known AS (
       UPDATE link_row l SET anchor = s.anchor, rel = s.rel, count = s.count, seen_run = s.seen_run, last_run = NULL,
         first_run = CASE WHEN l.last_run IS NULL THEN l.first_run ELSE s.first_run END

@@ -1,10 +1,10 @@
 //! Where are the bytes of a shared project?
 //!
-//! Each batch is one object with a name of its own, `<project>-<run>-<worker>-<batch>-<nonce>.warc.gz`,
-//! in a directory that all workers see or in a bucket. A name is never used twice, so nothing needs a
-//! conditional write, and an object that no row names belongs to a commit that never happened.
-//! Many objects may be stitched together into a larger one, which belongs to no run and is said to be
-//! of run 0.
+//! Each batch is one object with a name of its own,
+//! `<project>-<run>-<worker>-<batch>-<nonce>.warc.gz`, in a directory that all workers see or in a
+//! bucket. A name is never used twice, so nothing needs a conditional write, and an object that no
+//! row names belongs to a commit that never happened. Many objects may be stitched together into a
+//! larger one, which belongs to no run and is said to be of run 0.
 
 use super::connect::{S3Options, SharedAddress};
 use crate::FileEnd;

@@ -61,7 +61,8 @@ impl SharedProject {
             if groups.len() > 1 {
                 line.wait_long("index the visits", line.client().batch_execute(INDEX))?;
             }
-            // Numbers of objects have the number of their writer in them: this one writes no batches.
+            // Numbers of objects have the number of their writer in them: this one writes no
+            // batches.
             let draw = "UPDATE project SET next_worker = next_worker + 1 RETURNING next_worker - 1";
             let number: i64 = line.wait("stitch objects", line.client().query_one(draw, &[]))?.get(0);
             let all = "SELECT count(*) FROM warc_row";

@@ -144,7 +144,8 @@ fn unnamed(objects: &[StoredObject], named: &NamedObjects, now: SystemTime) -> (
     (orphans, under_way)
 }
 
-/// The worker and the batch that a name tells of: `<project>-<run>-<worker>-<batch>-<nonce>.warc.gz`.
+/// The worker and the batch that a name tells of:
+/// `<project>-<run>-<worker>-<batch>-<nonce>.warc.gz`.
 fn author(name: &str) -> Option<(i64, u64)> {
     let mut parts = name.split_once(".warc.gz")?.0.rsplit('-').skip(1);
     let (batch, worker) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);

@@ -1,6 +1,6 @@
 //! What do readers see of a page, its visits, links and images?
 //!
-//! Rows with CONTRACT.md's names and formats, so that they can be printed as they are.
+//! Rows with the names and formats of docs/sql.md, so that they can be printed as they are.
 
 use rusqlite::Row;
 use serde::Serialize;

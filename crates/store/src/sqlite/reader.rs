@@ -36,7 +36,7 @@ impl CatalogueReader {
         Self::at(&project.catalogue())
     }
 
-    /// The same for whoever knows the file alone.
+    /// The same for callers that know the file alone.
     pub(crate) fn at(path: &Path) -> Result<Self> {
         let mut opened = stamps(path);
         let mut db = connect(path)?;

@@ -8,8 +8,8 @@
 //! visit, and `image_row`, for pages with images. Per-host counters that change with every batch
 //! are in `tally_row`, whose rows are so short that all of them fit in few leaves.
 //!
-//! Readers see CONTRACT.md's `host page visit link image run`, which are views with names,
-//! hexadecimal digests and times as text. Besides these keys there is only an index of the seeds:
+//! Readers see `host page visit link image run`, which are views with names, hexadecimal digests
+//! and times as text. Besides these keys there is only an index of the seeds:
 //! on the hot path, a URL's number comes from the frontier index.
 
 use orb_page::{Flag, LinkKind, PageKind};

@@ -1,6 +1,6 @@
 //! Which tables are exported, with which columns?
 //!
-//! CONTRACT.md's, under the plural of their names, with the columns readers see.
+//! Those that SQL sees, under the plural of their names, with the columns readers see.
 
 /// A table that can be exported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,8 +1,8 @@
 //! Which queries are so common that they have a name?
 //!
-//! Views built on CONTRACT.md's tables, and one for every kind of problem (`health`). They are in
-//! the catalogue for other tools; where it was written by another version, our own readers create
-//! them as temporary views.
+//! Views built on the tables that SQL sees, and one for every kind of problem (`health`). They are
+//! in the catalogue for other tools; where it was written by another version, our own readers
+//! create them as temporary views.
 
 use super::schema::{case, name, time};
 use orb_page::{Flag, LinkKind, PageKind};

@@ -68,6 +68,7 @@ impl<'db> VisitWriter<'db> {
         batch: &Batch,
     ) -> rusqlite::Result<i64> {
         let mut order: Vec<usize> = (0..batch.visits.len()).collect();
+        // By page, so that each leaf of the index by page is touched once per batch.
         order.sort_unstable_by_key(|&i| batch.visits[i].visit.page);
         for i in order {
             let FinishedVisit { visit, targets, .. } = &batch.visits[i];

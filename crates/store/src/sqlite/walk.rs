@@ -1,7 +1,7 @@
 //! Which rows does an export want, and in which columns?
 //!
 //! Every walk is one query over the whole catalogue in storage order: nothing is sorted, and memory
-//! holds one row. The tables of CONTRACT.md are walked as readers see them; the other walks are
+//! holds one row. The tables that SQL sees are walked as readers see them; the other walks are
 //! shaped for the relational models in which this kind of collection was first stored.
 
 use super::tables::Table;

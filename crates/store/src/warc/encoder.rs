@@ -53,7 +53,7 @@ pub struct Exchange<'a> {
     pub revisit: Option<Revisit<'a>>,
 }
 
-/// What an answer is recorded as. Whoever fetched it knows; the bytes are not asked.
+/// What an answer is recorded as. The fetcher knows; the bytes are not asked.
 #[derive(Clone, Copy, Debug)]
 pub enum RecordedAs<'a> {
     /// A `response` record: an HTTP/1 message.

@@ -13,7 +13,7 @@ use orb_page::{
 };
 use orb_store::{
     Batch, CounterDelta, DroppedPage, Encoded, Encoder, Exchange, FinishedVisit, HostFact, NewHost, Project,
-    QueuePlace, Queued, Queues, RobotsRecord,
+    QueueLengths as _, QueuePlace, Queued, Queues, RobotsRecord,
 };
 use serde_json::json;
 use std::collections::{HashMap, HashSet};
@@ -266,7 +266,7 @@ struct Names {
 pub fn render(project: &Project) -> String {
     use std::fmt::Write as _;
     let index = project.queues();
-    let mut out = format!("queued {} known {}\n", index.queued(), index.known());
+    let mut out = format!("queued {} known {}\n", index.queued(), project.urls_known());
     for n in 0..PAGES {
         let page = project.pages_of(&[UrlKey::of(&url_of(n))]).unwrap()[0];
         let digest: [u8; 32] =

@@ -100,6 +100,13 @@ struct ExportedFile {
     of: &'static str,
 }
 
+/// What an export has done.
+#[derive(Debug, Serialize)]
+struct ExportReport<'a> {
+    project: &'a str,
+    written: &'a [ExportedFile],
+}
+
 /// What an export works on.
 struct ExportJob<'a> {
     args: &'a ExportArgs,
@@ -189,8 +196,7 @@ fn wacz(job: &mut ExportJob<'_>) -> Result<Vec<ExportedFile>, CommandFailure> {
 fn report(common: &Common, args: &ExportArgs, written: &[ExportedFile]) -> Result<(), CommandFailure> {
     let mut stdout = out::stdout();
     if common.json {
-        let value = serde_json::json!({"project": args.of.project, "written": written});
-        out::json(&mut stdout, &value)?;
+        out::json(&mut stdout, &ExportReport { project: &args.of.project, written })?;
     } else if !common.quiet {
         for one in written {
             writeln!(stdout, "{}: {} {}", one.path, out::grouped(one.count), one.of)?;

@@ -97,7 +97,7 @@ pub(super) fn run(common: &Common, args: &BuildArgs) -> Result<(), CommandFailur
     let ranks = ranked?;
     let seconds = begin.elapsed().as_secs_f64();
     let figures = orb_answers::graph_stats(&Collection::of(project.clone())?)?.figures;
-    let done = Done { figures, built, ranks, seconds: (seconds * 1e3).round() / 1e3 };
+    let done = Done { figures, built, ranks, seconds: out::milliseconds(seconds) };
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &done)?;

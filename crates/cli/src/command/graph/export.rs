@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use orb_answers::{AnswerError, Collection, GraphError, WebGraph};
 use orb_export::graph::{self as export, GraphExportRequest, GraphExportSummary, Selection};
 use orb_page::PageId;
-use serde_json::json;
+use serde::Serialize;
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -72,6 +72,14 @@ pub(crate) enum GraphFormatArg {
     Html,
 }
 
+/// What was written.
+#[derive(Debug, Serialize)]
+struct ExportedGraph {
+    file: String,
+    nodes: u64,
+    arcs: u64,
+}
+
 impl GraphFormatArg {
     fn of_graph(self) -> Option<export::GraphFormat> {
         Some(match self {
@@ -110,7 +118,7 @@ pub(super) fn run(common: &Common, args: &GraphExportArgs) -> Result<(), Command
     let mut stdout = out::stdout();
     let file = args.output.display();
     if common.json {
-        out::json(&mut stdout, &json!({"file": file.to_string(), "nodes": written.nodes, "arcs": written.arcs}))?;
+        out::json(&mut stdout, &ExportedGraph { file: file.to_string(), nodes: written.nodes, arcs: written.arcs })?;
     } else {
         let what = if args.hosts { "hosts" } else { "pages" };
         writeln!(stdout, "{file}: {} {what}, {} arcs", out::grouped(written.nodes), out::grouped(written.arcs))?;

@@ -256,7 +256,7 @@ impl Recorder {
         }
     }
 
-    /// What is known about a host, for whoever decides.
+    /// What is known about a host, for the decision.
     pub(super) fn desk(&mut self, host: HostId) -> Option<&mut HostDesk> {
         self.aliases.hosts.get_mut(&host).map(|desk| &mut **desk)
     }

@@ -3,7 +3,7 @@
 use super::{Advice, Bounds, Breakdown, HostWait, SlowHost, Sockets, SpeedFacts, WaitingHosts};
 use crate::watch::ledger::Stage;
 use crate::watch::pace::PaceSeries;
-use orb_answers::{AnswerError, last_run, state_of};
+use orb_answers::{AnswerError, RunStanding, last_run};
 use orb_page::Moment;
 use orb_store::{ProjectDir, ProjectLock};
 use schemars::JsonSchema;
@@ -99,13 +99,13 @@ pub fn why(project: &ProjectDir) -> Result<SpeedAccount, AnswerError> {
     let name = &project.name;
     let never = || AnswerError::NotBuilt(format!("project {name} was never crawled; run orb crawl first"));
     let last = last_run(project)?.ok_or_else(never)?;
-    let state = state_of(&last, ProjectLock::is_held(project));
+    let state = RunStanding::of(&last, ProjectLock::is_held(project));
     let facts = SpeedFacts::read(project, last.id).ok_or_else(|| {
         let run = last.id.0;
         AnswerError::Unknown(format!("nothing is known about the speed of run {run} of {name}: it wrote nothing down"))
     })?;
     let pace = PaceSeries::read(project, last.id).unwrap_or_default();
-    Ok(SpeedAccount::new(name.clone(), state.to_owned(), facts, pace))
+    Ok(SpeedAccount::new(name.clone(), state.to_string(), facts, pace))
 }
 
 impl SpeedAccount {

@@ -17,7 +17,7 @@ use crate::watch::pace::{PaceRecorder, PaceSample};
 use crate::watch::progress::{Pause, Progress, Waiting};
 use orb_frontier::Why;
 use orb_page::{Moment, RunId};
-use orb_store::{FrontierIndex, HostRecord, ProjectDir, Queues as _};
+use orb_store::{HostRecord, ProjectDir, QueueLengths, StoreError};
 use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -64,7 +64,7 @@ struct SampleHistory {
 /// What is sampled.
 struct SampledRun<'a> {
     shared: &'a SharedState,
-    queues: &'a FrontierIndex,
+    queues: &'a dyn QueueLengths<Error = StoreError>,
     sockets: Sockets,
     /// The current limits.
     bounds: Bounds,
@@ -110,7 +110,10 @@ impl Chronicle {
     }
 
     /// Samples the run until it is stopped.
-    pub(crate) fn watch(self: &Arc<Self>, errand: &Arc<Errand>, queues: &FrontierIndex) -> std::io::Result<Watcher> {
+    pub(crate) fn watch<Q>(self: &Arc<Self>, errand: &Arc<Errand>, queues: &Q) -> std::io::Result<Watcher>
+    where
+        Q: QueueLengths<Error = StoreError> + Clone + 'static,
+    {
         let (chronicle, errand, queues) = (Arc::clone(self), Arc::clone(errand), queues.clone());
         let (end, ended) = channel();
         let look = move || {
@@ -143,7 +146,7 @@ impl Chronicle {
     pub(crate) fn close(
         &self,
         shared: &SharedState,
-        queues: &FrontierIndex,
+        queues: &dyn QueueLengths<Error = StoreError>,
         clock: SteadyClock,
         state: &str,
     ) -> SpeedFacts {
@@ -221,6 +224,7 @@ impl Chronicle {
 
     /// The hosts with the longest queues, and why they are not being fetched.
     fn longest(scene: &SampledRun<'_>) -> Vec<HostWait> {
+        // The store is asked before and after, never under the mutex of the frontier.
         let longest = scene.queues.longest(HOSTS);
         let plights: Vec<_> = {
             let frontier = scene.shared.frontier();

@@ -4,8 +4,8 @@
 //! travels with it, through requests, while it is idle, and while both sides shut down. (Twelve
 //! thousand connections, most of them closing, once brought a university's firewall down; seed
 //! 004.) There are two limits, for all sockets and for those to one server. Who finds no capacity
-//! waits in a FIFO queue, and meanwhile whoever keeps idle sockets ([`KeepIdle`]) is asked to give
-//! one back.
+//! waits in a FIFO queue, and meanwhile the protocol that keeps idle sockets ([`KeepIdle`]) is
+//! asked to give one back.
 //!
 //! One lock guards the count. Nothing is dropped or called under it that would take it again, and
 //! keepers may ask for room while they hold their own lock: the order is keeper, then count.

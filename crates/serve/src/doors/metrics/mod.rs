@@ -10,7 +10,7 @@ use crate::request::{AdmittedRequest, typed};
 use crate::routes::{Right, RouteRow};
 use crate::shared::ServedHome;
 use crate::state::{REQUESTS_AT_ONCE, STREAMS_AT_ONCE};
-use orb_answers::{AnswerError, ProjectStatus};
+use orb_answers::{AnswerError, ProjectStatus, RunStanding};
 use orb_crawl::{SpeedFacts, machine};
 use orb_page::RunId;
 use orb_project::free_space;
@@ -70,7 +70,7 @@ fn projects(page: &mut Exposition, all: &[ProjectStatus]) {
         ("orb_project_run_updated", "Documents that the last run found updated.", |p| p.counters.flags.updated),
         ("orb_project_run_missing", "Documents that the last run found missing.", |p| p.counters.flags.missing),
         ("orb_project_run_interrupted", "Whether the last run was cut off.", |p| {
-            u64::from(p.state.as_deref() == Some("interrupted"))
+            u64::from(p.state == Some(RunStanding::Interrupted))
         }),
         ("orb_project_queued_pages", "Pages still queued.", |p| p.counters.frontier),
     ];

@@ -19,8 +19,8 @@ const CONTEXT: usize = 3;
 pub(super) struct ChangeArguments {
     /// The project.
     project: String,
-    /// Where to begin: a cursor (`next`), run:N for that run and later ones, or a moment such as 2026-11-15
-    /// [default: everything].
+    /// Where to begin: a cursor (`next`), run:N for that run and later ones, or a moment such as
+    /// 2026-11-15 [default: everything].
     since: Option<String>,
     /// Only changes with these flags: NEW, UPD, MIS, ERR.
     flags: Option<Vec<String>>,

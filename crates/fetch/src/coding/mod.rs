@@ -4,7 +4,12 @@
 //! never fails: truncated streams give what could be decoded, and a decompression bomb is cut at
 //! the cap. gzip, the coding of most of the web, is decompressed by libdeflate in one shot if its
 //! trailer promises a size within the cap (three times as fast as a streaming inflater), and by a
-//! streaming decoder otherwise or if that fails.
+//! streaming decoder otherwise or if that fails. Bodies that need not be in memory at once are
+//! decoded by [`decode_stream`].
+
+mod stream;
+
+pub use stream::decode_stream;
 
 use brotli_decompressor::Decompressor as Brotli;
 use bytes::Bytes;
@@ -213,31 +218,31 @@ mod tests {
     use proptest::prelude::*;
     use std::io::Write;
 
-    fn gz(data: &[u8]) -> Vec<u8> {
+    pub(super) fn gz(data: &[u8]) -> Vec<u8> {
         let mut e = GzEncoder::new(Vec::new(), Compression::default());
         e.write_all(data).unwrap();
         e.finish().unwrap()
     }
 
-    fn zlib(data: &[u8]) -> Vec<u8> {
+    pub(super) fn zlib(data: &[u8]) -> Vec<u8> {
         let mut e = ZlibEncoder::new(Vec::new(), Compression::default());
         e.write_all(data).unwrap();
         e.finish().unwrap()
     }
 
-    fn raw(data: &[u8]) -> Vec<u8> {
+    pub(super) fn raw(data: &[u8]) -> Vec<u8> {
         let mut e = DeflateEncoder::new(Vec::new(), Compression::default());
         e.write_all(data).unwrap();
         e.finish().unwrap()
     }
 
-    fn br(data: &[u8]) -> Vec<u8> {
+    pub(super) fn br(data: &[u8]) -> Vec<u8> {
         let mut out = Vec::new();
         brotli::CompressorWriter::new(&mut out, 4096, 5, 20).write_all(data).unwrap();
         out
     }
 
-    fn zst(data: &[u8]) -> Vec<u8> {
+    pub(super) fn zst(data: &[u8]) -> Vec<u8> {
         zstd::stream::encode_all(data, 3).unwrap()
     }
 
