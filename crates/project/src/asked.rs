@@ -33,7 +33,7 @@ impl AskedProject {
         home: &Home,
         given: &[String],
         name: Option<&str>,
-        news_server: Option<String>,
+        news_server: Option<&str>,
     ) -> Result<Self, ProjectError> {
         let GivenWords { mut settings, name, file, urls } = GivenWords::sorted(home, given, name)?;
         let recalled = |name: &str| -> Result<Option<Settings>, ProjectError> {
@@ -42,7 +42,7 @@ impl AskedProject {
                 _ => Ok(None),
             }
         };
-        let server_of = |settings: &Settings| settings.nntp.server.clone().or_else(|| news_server.clone());
+        let server_of = |settings: &Settings| settings.nntp.server.clone().or_else(|| news_server.map(str::to_owned));
         if let Some(kept) = name.as_deref().map(recalled).transpose()?.flatten() {
             settings = kept;
         }
@@ -273,7 +273,7 @@ mod tests {
         let tmp = tempfile::tempdir().unwrap();
         let home = Home::open(tmp.path()).unwrap();
         let seeds = ["news:comp.*".to_owned(), "news:comp.lang.c".to_owned(), "news://b.test/x".to_owned()];
-        let of = |server: Option<&str>| AskedProject::of(&home, &seeds, None, server.map(str::to_owned));
+        let of = |server: Option<&str>| AskedProject::of(&home, &seeds, None, server);
         let told = of(None).unwrap_err().to_string();
         assert!(told.starts_with("'news:comp.*' names no news server") && told.contains("NNTPSERVER"), "{told}");
         let asked = of(Some("a.test:1119")).unwrap();
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(asked.settings.nntp.server.as_deref(), Some("a.test:1119"), "later runs know it");
         asked.settings.keep(&home.project(&asked.name).unwrap()).unwrap();
         assert_eq!(AskedProject::kept(&home, &asked.name).unwrap().seeds, asked.seeds);
-        let again = AskedProject::of(&home, &[asked.name.clone()], None, Some("c.test".to_owned())).unwrap();
+        let again = AskedProject::of(&home, &[asked.name.clone()], None, Some("c.test")).unwrap();
         assert_eq!(again.seeds, asked.seeds, "the settings decide");
     }
 }

@@ -176,7 +176,7 @@ pub(crate) fn print(stdout: &mut impl std::io::Write, s: &Summary) -> std::io::R
 /// Reads seeds, project files and flags.
 pub(crate) fn request(home: &Home, args: &CrawlArgs) -> Result<CrawlRequest, CommandFailure> {
     let news_server = std::env::var("NNTPSERVER").ok().filter(|server| !server.trim().is_empty());
-    Ok(asked(AskedProject::of(home, &args.seeds, args.project.as_deref(), news_server)?, args))
+    Ok(asked(AskedProject::of(home, &args.seeds, args.project.as_deref(), news_server.as_deref())?, args))
 }
 
 /// A request under the flags.
