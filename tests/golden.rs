@@ -70,6 +70,7 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("status-project", "status {p}"),
     ("report", "report {p}"),
     ("report-first", "report {p} --run 1 --limit 5"),
+    ("report-around", "report {p} --around --flag sam --limit 10"),
     ("report-flags", "report {p} --flag new,sam,upd,mis,err --limit 30 --offset 3"),
     ("stats", "stats {p}"),
     ("show", "show {p} {s}"),
@@ -84,6 +85,8 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("cat-text", "cat {p} {s}changes/always-1.html --as text"),
     ("cat-markdown", "cat {p} {s} --as markdown"),
     ("cat-earlier", "cat {p} {s}changes/always-1.html --as text --run 1"),
+    ("cat-whole", "cat {p} {s} --as markdown --whole"),
+    ("cat-whole-text", "cat {p} {s}changes/always-1.html --as text --whole"),
     ("cat-charset", "cat {p} {s}charsets/latin1-header.html --as text"),
     ("cat-not-visited", "cat {p} {s}changes/always-1.html --run 9"),
     ("cat-not-fetched", "cat {p} {s}robots/paper.pdf"),
@@ -96,6 +99,8 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("search-limit", "search {p} page --limit 3 --offset 2 --no-snippets"),
     ("search-hosts", "search {p} the --per-host 2"),
     ("search-nothing", "search {p} zzyzx"),
+    ("search-complete", "search {p} --complete pa"),
+    ("search-complete-nothing", "search {p} --complete zzyzx --limit 3"),
     ("words", "words {p} page"),
     ("words-prefix", "words {p} pa*"),
     ("words-nothing", "words {p} zzyzx"),
@@ -152,14 +157,30 @@ const QUESTIONS: &[(&str, &str)] = &[
     ("inspect-url", "inspect url HTTP://WWW.Example.com:80/a/../b?x=1&PHPSESSID=7 ../c --base http://example.org/d/e"),
     ("no-project", "stats nothing"),
     ("empty-project", "stats later"),
+    // What writes comes last. All of it has been done before.
+    ("index-update", "index update {p} --progress none"),
+    ("graph-build", "graph build {p} --progress none"),
+    ("graph-export", "graph export {p} edges -o edges.txt --force --progress none"),
+    ("export", "export {p} jsonl -o tables --force --progress none"),
 ];
 
 /// Questions whose answers have one form alone, whatever `--json` says.
 const FORMS: &[(&str, &str)] = &[
     ("report.csv", "report {p} --format csv"),
     ("report.html", "report {p} --format html --diffs 5"),
+    ("graph-export.dot", "graph export {p} dot -o - --progress none"),
+    ("graph-export.graphml", "graph export {p} graphml --top 5 -o - --progress none"),
+    ("export-pages.jsonl", "export {p} jsonl --table pages -o - --progress none"),
+    ("export-links.csv", "export {p} csv --table links -o - --progress none"),
     ("diff.html", "diff {p} {s}changes/always-1.html --html -"),
 ];
+
+/// Why a run was as fast as it was is up to the machine: of the answer only the form is held
+/// against the golden one.
+const WHY: &str = "status {p} --why";
+
+/// How those of its lines begin that are always there.
+const ALWAYS_SAID: [&str; 3] = ["project p, run 3: done", "what takes the time", "where the time goes"];
 
 #[test]
 fn every_command_says_what_it_said() {
@@ -176,6 +197,13 @@ fn every_command_says_what_it_said() {
         let said = normaliser.text(&ask(&home, args, false));
         judge(&mut wrong, name, &said, |golden| golden == said);
     }
+    let said = normaliser.text(&ask(&home, WHY, false));
+    let always = said.lines().filter_map(|line| ALWAYS_SAID.iter().find(|begin| line.starts_with(**begin)));
+    let said: String = always.map(|begin| format!("{begin}\n")).collect();
+    judge(&mut wrong, "status-why.txt", &said, |golden| golden == said);
+    let said: Vec<Value> = read(&normaliser.json(&ask(&home, WHY, true))).iter().map(shape).collect();
+    let said = serde_json::to_string_pretty(&said).unwrap() + "\n";
+    judge(&mut wrong, "status-why.json", &said, |golden| holds(&read(golden), &read(&said)));
     assert!(wrong.is_empty(), "other than recorded (ORB_GOLDEN=record re-records):\n{}", wrong.join("\n"));
 }
 
@@ -249,6 +277,15 @@ fn holds(before: &[Value], now: &[Value]) -> bool {
     before.len() == now.len() && before.iter().zip(now).all(|(before, now)| kept(before, now))
 }
 
+/// The keys of an answer, whatever the values.
+fn shape(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => fields.iter().map(|(key, value)| (key.clone(), shape(value))).collect(),
+        Value::Array(_) => "a list".into(),
+        _ => "a value".into(),
+    }
+}
+
 fn kept(before: &Value, now: &Value) -> bool {
     match (before, now) {
         (Value::Array(before), Value::Array(now)) => holds(before, now),
@@ -274,7 +311,7 @@ impl Normaliser {
             // A WARC file bears the time of its run; where a record lies in it depends on how the
             // times before it compress.
             (r"\bp-\d{14}-(\d{5}\.warc\.gz)(:\d+)?".to_owned(), "p-<time>-$1"),
-            (r"done in \d+(\.\d+)? s\b".to_owned(), "done in <seconds>"),
+            (r"(done|out) in \d+(\.\d+)? s\b".to_owned(), "$1 in <seconds>"),
             // A column of `status`, as wide as what stands in it.
             (r"(B) +\d+(?:\.\d+)? s +|(bytes +time) +".to_owned(), "$1$2  "),
             // The size of the text index, in which times are compressed, too.
