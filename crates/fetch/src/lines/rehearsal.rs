@@ -6,10 +6,11 @@
 use super::{Dialogue, LineStream};
 use crate::line::{Endpoint, Metered, OpenSockets, OpenedConnection};
 use crate::sessions::SessionPlace;
-use crate::{BoxFuture, Socket, TokenBucket};
+use crate::{Socket, TokenBucket};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
@@ -27,6 +28,9 @@ pub struct LineRehearsal {
     place: SessionPlace,
 }
 
+/// What is done in a conversation.
+pub(crate) type LineListening<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
 impl LineRehearsal {
     /// Sets it up.
     pub fn new() -> io::Result<Self> {
@@ -39,7 +43,7 @@ impl LineRehearsal {
     pub(crate) fn hear<T>(
         &self,
         pieces: &[&[u8]],
-        listen: impl FnOnce(Dialogue, SessionPlace) -> BoxFuture<'static, T>,
+        listen: impl FnOnce(Dialogue, SessionPlace) -> LineListening<'static, T>,
     ) -> io::Result<T> {
         self.runtime.block_on(async {
             let (ours, theirs) = UnixStream::pair()?;
