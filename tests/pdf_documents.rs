@@ -224,7 +224,11 @@ fn a_process_that_reads_documents_can_do_nothing_else() {
     let mut helper = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let read = |what: &str| std::fs::read_to_string(format!("/proc/{}/{what}", helper.id())).unwrap();
     // The last limit that it sets itself.
-    until("it has given up everything", || limit(&read("limits"), "Max open files") == "16");
+    until("it has given up everything", || limit(&read("limits"), "Max open files") == "3");
+    let status = read("status");
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    // What confines a thread confines the process only where there is no other.
+    assert_eq!((field("Threads:"), field("NoNewPrivs:")), (Some("1"), Some("1")), "{status}");
     let limits = read("limits");
     assert_eq!(limit(&limits, "Max address space"), "300000000");
     for none in ["Max file size", "Max core file size", "Max processes"] {
@@ -336,6 +340,22 @@ fn the_memory_of_readers_is_what_the_project_says_for_whoever_reads() {
     assert_eq!(text(), "far behind");
 }
 
+const JBIG2: &str =
+    "/Subtype/Image/Width 65535/Height 65535/BitsPerComponent 1/ColorSpace/DeviceGray/Filter/JBIG2Decode";
+
+/// A picture that claims a page of 2^32 - 1 by 2^32 - 1 points, a dictionary of as many symbols, and
+/// a region that fills the page.
+fn jbig2_bomb() -> Vec<u8> {
+    let segment = |number: u32, kind: u8, content: &[u8]| {
+        let length = u32::try_from(content.len()).unwrap();
+        [&number.to_be_bytes()[..], &[kind, 0, 1], &length.to_be_bytes(), content].concat()
+    };
+    let page = [vec![0xFF; 8], vec![0; 11]].concat();
+    let symbols = [vec![0; 2], vec![3, 0xFF, 0xFD, 0xFF, 2, 0xFE, 0xFE, 0xFE], vec![0xFF; 8], vec![0x55; 64]].concat();
+    let region = [vec![0xFF; 8], vec![0; 9], vec![0], vec![3, 0xFF, 0xFD, 0xFF, 2, 0xFE, 0xFE, 0xFE], vec![0xAA; 64]];
+    [segment(0, 48, &page), segment(1, 0, &symbols), segment(2, 38, &region.concat())].concat()
+}
+
 /// PDFs that are out to harm their reader, by name.
 fn hostile() -> Vec<(&'static str, Vec<u8>)> {
     let page = |content: &[u8]| one_page(content, "", &[], "");
@@ -383,6 +403,12 @@ fn hostile() -> Vec<(&'static str, Vec<u8>)> {
         ("glyph-in-itself", one_page(b"BT /G 1 Tf (aaaa) Tj ET", "", &[drawing_itself.to_vec()], "")),
         ("form-in-itself", page(&b"/X Do ".repeat(100))),
         ("annotations", one_page(b"", &format!("/Annots[{}]", annotation.repeat(100_000)), &[], "")),
+        // A million, most of which are the same object.
+        (
+            "million-annotations",
+            one_page(b"", &format!("/Annots[{}]", "6 0 R ".repeat(1_000_000)), &[annotation.as_bytes().to_vec()], ""),
+        ),
+        ("jbig2", one_page(b"/Y Do", "", &[stream(&jbig2_bomb(), JBIG2)], "")),
         (
             "pictures",
             one_page(

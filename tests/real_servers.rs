@@ -8,7 +8,7 @@
 mod harness;
 
 use harness::daemons::{self, NOBODY, SmallNews, proftpd, pyftpdlib, vsftpd};
-use harness::edits::{EditedTree, a_thousand_edits, expected, pick, told};
+use harness::edits::{EditedGroup, EditedTree, a_thousand_edits, expected, pick, told};
 use harness::judge;
 use harness::orb::{Finished, Home, PROJECT};
 use harness::scene::Dice;
@@ -145,32 +145,10 @@ fn files_are_tracked_exactly() {
 #[test]
 fn a_news_server_is_tracked_exactly() {
     let home = Home::new();
-    let news = home.beside("news");
-    fs::create_dir(&news).unwrap();
-    let write = |n: usize| fs::write(news.join(n.to_string()), format!("Article {n}.\n.\n..\n")).unwrap();
-    (1..=200).for_each(write);
-    let server = daemons::news(&news, None);
+    let mut group = EditedGroup::new(home.beside("news"), 200, 0x4e57);
+    let server = daemons::news(&group.place, None);
     let root = format!("nntp://127.0.0.1:{}/misc.test/", server.port);
-    home.crawl(&[&root[..], "--delay", "0", "--no-index"]);
-    judge::warcio_check(&home.warcs());
-    let mut dice = Dice(0x4e57);
-    let (mut there, mut last): (Vec<usize>, usize) = ((1..=200).collect(), 200);
-    for _ in 0..10 {
-        let before = there.clone();
-        for _ in 0..pick(&mut dice, 20) {
-            last += 1;
-            write(last);
-            there.push(last);
-        }
-        for _ in 0..pick(&mut dice, 20) {
-            let gone = there.remove(pick(&mut dice, there.len()));
-            fs::remove_file(news.join(gone.to_string())).unwrap();
-        }
-        home.orb(&["track", PROJECT, "--json", "--progress", "none", "--no-index", "--delay", "0"]).expect(0);
-        let number = |n: &usize| (n.to_string(), Vec::new());
-        let wanted = expected(&before.iter().map(number).collect(), &there.iter().map(number).collect());
-        assert_eq!(told(&home, &root), wanted);
-    }
+    a_thousand_edits(&home, &mut group, &root);
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod html;
 mod linear;
 mod office;
 mod reading;
+mod replies;
 mod response;
 mod robots;
 mod settings;
@@ -38,6 +39,7 @@ pub use html::html;
 pub use linear::linear;
 pub use office::{binary, package};
 pub use reading::{main_content, markdown};
+pub use replies::{ftp_replies, news};
 pub use response::{archive, coding, response};
 pub use robots::robots;
 pub use settings::settings;
@@ -65,11 +67,13 @@ pub const TARGETS: &[FuzzTarget] = &[
     ("css", css),
     ("deflate", deflate),
     ("ftp_listing", ftp_listing),
+    ("ftp_replies", ftp_replies),
     ("headers", headers),
     ("html", html),
     ("linear", linear),
     ("main_content", main_content),
     ("markdown", markdown),
+    ("news", news),
     ("package", package),
     ("page", page),
     ("pdf", pdf),

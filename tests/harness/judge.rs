@@ -307,7 +307,8 @@ pub(crate) fn assistant(calls: &Path, how: &[&str]) -> Value {
     serde_json::from_str(&ask("python", args)).unwrap()
 }
 
-/// What Debian's browser sees: `what` is `walk`, `story` or `replay`, `job` says where to look.
+/// What Debian's browser sees: `what` is `walk`, `story`, `replay` or `links`, `job` says where to
+/// look.
 pub(crate) fn browser(what: &str, job: &Value, beside: &Path) -> Value {
     let mut job = job.clone();
     job["chromium"] = "/usr/bin/chromium".into();

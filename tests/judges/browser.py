@@ -3,10 +3,11 @@
 browser.py walk JOB    opens every page of a job in every theme and width, and asks axe about it
 browser.py story JOB   goes from the first account to a schedule, with script, without, or by keyboard
 browser.py replay JOB  opens one page of an archive, scripts and all, and waits for a text
+browser.py links JOB   opens pages, scrolls them to their end and tells the links of each document
 
 JOB is a JSON file: {"base", "account": [name, password], "paths", "views": [[theme, width], ...], "shots"}
 for a walk, {"base", "first", "site", "how": "script" | "plain" | "keyboard"} for a story, {"base", "path",
-"text"} for a replay.
+"text"} for a replay, {"base", "paths"} for links.
 """
 import json
 import re
@@ -24,6 +25,40 @@ MOST_TABS = 150
 # What a person takes the name of an element for.
 NAME = """e => (e.getAttribute('aria-label') || (e.labels && e.labels[0] && e.labels[0].textContent)
     || e.innerText || e.value || '').trim().replace(/\\s+/g, ' ')"""
+
+
+# Scrolls to the end again and again, until nothing more comes. The page is let rest before each
+# time: what grows when it is seen must have been out of sight before.
+CALM = """async () => {
+    const state = () => [
+        performance.getEntriesByType('resource').length, document.documentElement.scrollHeight, document.title,
+    ].join(' ');
+    const rest = async () => {
+        for (let calm = 0, before = ''; calm < 30;) {
+            await new Promise(requestAnimationFrame);
+            calm = state() === before ? calm + 1 : 0;
+            before = state();
+        }
+        return state();
+    };
+    for (let before = '', now = await rest(); now !== before; now = await rest()) {
+        before = now;
+        scrollTo(0, document.documentElement.scrollHeight);
+    }
+}"""
+# document.links, and the same of shadow trees.
+DOCUMENT_LINKS = """() => {
+    const found = [...document.links].map((link) => link.href);
+    const inside = (root) => {
+        for (const element of root.querySelectorAll('*')) {
+            if (!element.shadowRoot) continue;
+            found.push(...[...element.shadowRoot.querySelectorAll('a[href], area[href]')].map((link) => link.href));
+            inside(element.shadowRoot);
+        }
+    };
+    inside(document);
+    return found;
+}"""
 
 
 class Watch:
@@ -232,10 +267,20 @@ def replay(chromium, job):
     return {"title": shown.locator("title").first.text_content(), "links": links, **watch.take()}
 
 
+def links(chromium, job):
+    page = chromium.new_context().new_page()
+    found = {}
+    for path in job["paths"]:
+        page.goto(job["base"] + path, wait_until="networkidle")
+        page.evaluate(CALM)
+        found[path] = sorted(set(page.evaluate(DOCUMENT_LINKS)))
+    return found
+
+
 if __name__ == "__main__":
     with open(sys.argv[2], encoding="utf-8") as file:
         wanted = json.load(file)
     with sync_playwright() as tools:
         chromium = tools.chromium.launch(executable_path=wanted["chromium"], args=ALONE)
-        print(json.dumps({"walk": walk, "story": story, "replay": replay}[sys.argv[1]](chromium, wanted)))
+        print(json.dumps({"walk": walk, "story": story, "replay": replay, "links": links}[sys.argv[1]](chromium, wanted)))
         chromium.close()

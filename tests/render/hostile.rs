@@ -1,8 +1,11 @@
 //! Does every page end, whatever it does?
 
 use super::harness::orb::Home;
-use super::harness::script::{absent, reply};
-use super::{html, one_page, rendered, site};
+use super::harness::script::{Heard, absent, reply};
+use super::harness::until;
+use super::{crawl_args, html, one_page, project, rendered, site};
+use rustix::process::Signal;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// Short limits, so that the tests are: what counts is that they hold.
@@ -71,6 +74,54 @@ fn requests_without_end_are_cut_at_the_budget() {
 }
 
 #[test]
+fn requests_without_end_to_many_hosts_are_cut_at_the_budget() {
+    let page = "<title>a</title><script>let n = 0; const again = () => fetch(`http://h${n++}.test:${location.port}/x`, \
+        { mode: 'no-cors' }).then(again, again); for (let i = 0; i < 8; i++) again()</script>";
+    let site = site(move |heard| match (heard.host(), heard.target.as_str()) {
+        ("site.test", "/") => html(page),
+        _ => reply("200 OK", "Cache-Control: no-store\r\n", "x"),
+    });
+    let home = Home::new();
+    let file = project(&home, &site, "always", &format!("{SHORT}\nrender.max_requests = 50"));
+    let every = format!("fetch.resolve = ['*:{}:127.0.0.1', ", site.port());
+    let settings = std::fs::read_to_string(&file).unwrap().replace("fetch.resolve = [", &every);
+    std::fs::write(&file, settings).unwrap();
+    let began = Instant::now();
+    home.crawl(&[file]);
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    let rows = home.catalogue().rows("SELECT kind, problem FROM page WHERE url LIKE '%site.test%/'");
+    assert!(rows[0][0] == "HTML" && rows[0][1].contains("beyond the page's budget"), "{rows:?}");
+    let heard = site.heard();
+    let hosts: BTreeSet<&str> = heard.iter().filter(|heard| heard.target == "/x").map(Heard::host).collect();
+    let parts = heard.iter().filter(|heard| heard.target == "/x").count();
+    assert!((40..=50).contains(&parts) && hosts.len() >= 40, "{parts} parts of {} hosts", hosts.len());
+    assert!(heard.len() <= 2 * 50 + 2, "{} requests, robots.txt of every host included", heard.len());
+}
+
+#[test]
+fn a_document_of_two_gigabytes_is_more_than_a_page_may_have() {
+    // Texts, each another one, so that no two share their memory.
+    let page = "<title>large</title><p>text <a href=/b>b</a></p><script>for (let i = 0; i < 2000; i++) \
+        document.body.append((`${i} `.padEnd(10, 'x')).repeat(1e5))</script>";
+    let site = site(move |heard| match heard.target.as_str() {
+        "/" => html(page),
+        "/b" => html("<title>b</title><p>calm</p>"),
+        _ => absent(),
+    });
+    let home = Home::new();
+    let file = project(&home, &site, "always", "render.timeout = '20s'");
+    let (finished, peak) = home.start(&crawl_args(&file), &[]).watch(Duration::from_secs(120));
+    finished.expect(0);
+    let rows =
+        home.catalogue().rows("SELECT kind, title, coalesce(problem, '') FROM page WHERE status = 200 ORDER BY url");
+    let [large, other] = rows.as_slice() else { panic!("{rows:?}") };
+    assert_eq!((large[0].as_str(), large[1].as_str()), ("BROWSER_ERROR", "large"), "{rows:?}");
+    assert!(large[2].contains("browser: "), "{rows:?}");
+    assert_eq!((other[0].as_str(), other[1].as_str()), ("HTML", "b"), "{rows:?}");
+    assert!(peak < 300 << 20, "the crawling process took {peak} bytes");
+}
+
+#[test]
 fn a_document_without_end_is_a_fact_about_the_page() {
     let row = within_limits(
         "<title>a</title><p>text</p><script>const grow = () => { for (let i = 0; i < 20000; i++) document.body.append(document.createElement('div'), 'x'.repeat(200)); setTimeout(grow, 0) }; grow()</script>",
@@ -115,6 +166,67 @@ fn windows_downloads_and_other_addresses_become_links() {
     }
     let rows = home.catalogue().rows("SELECT kind, title, problem FROM page WHERE id = 1");
     assert_eq!((rows[0][0].as_str(), rows[0][1].as_str()), ("HTML", "a"), "{rows:?}");
+}
+
+/// A process: its number, and the moment of its start, which tells it from a later one of the same
+/// number.
+type ProcessName = (i32, u64);
+
+/// The living processes with their parents.
+fn processes() -> Vec<(ProcessName, i32)> {
+    let process = |entry: std::fs::DirEntry| {
+        let pid = entry.file_name().to_str()?.parse().ok()?;
+        let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        // Behind the name, which may hold anything: state, parent, and as the twentieth the start.
+        let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
+        let is_dead = matches!(*fields.first()?, "Z" | "X");
+        (!is_dead).then_some(((pid, fields.get(19)?.parse().ok()?), fields.get(1)?.parse().ok()?))
+    };
+    std::fs::read_dir("/proc").unwrap().flatten().filter_map(process).collect()
+}
+
+/// The processes that a process has started, and those that these have started.
+fn below(pid: i32) -> BTreeSet<ProcessName> {
+    let all = processes();
+    let mut found = BTreeSet::new();
+    let mut parents = vec![pid];
+    while let Some(parent) = parents.pop() {
+        for ((pid, start), _) in all.iter().filter(|(_, of)| *of == parent) {
+            if found.insert((*pid, *start)) {
+                parents.push(*pid);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_crawler_that_is_killed_while_it_renders_leaves_no_process_behind() {
+    // One page waits for what never comes, the other one's script never ends.
+    let site = site(|heard| match heard.target.as_str() {
+        "/" => html("<title>a</title><a href=/busy>b</a><a href=/waiting>c</a>"),
+        "/busy" => html("<title>b</title><script>fetch('/begun').then(() => { for (;;) {} })</script>"),
+        "/waiting" => html("<title>c</title><script>setInterval(() => fetch('/still'), 100)</script>"),
+        _ => reply("200 OK", "Cache-Control: no-store\r\n", "x"),
+    });
+    let home = Home::new();
+    let file = project(&home, &site, "always", "render.tabs = 2\nrender.settle = '60s'\nrender.timeout = '60s'");
+    let running = home.start(&crawl_args(&file), &[]);
+    until("both pages are under way", || {
+        let heard = site.heard();
+        ["/begun", "/still"].iter().all(|target| heard.iter().any(|heard| heard.target == *target))
+    });
+    let below = below(running.pid());
+    assert!(below.len() >= 3, "no browser is running: {below:?}");
+    running.signal(Signal::KILL);
+    assert_eq!(running.finish().code, None);
+    let began = Instant::now();
+    until("they are all gone", || {
+        let alive: Vec<ProcessName> =
+            processes().into_iter().map(|(process, _)| process).filter(|process| below.contains(process)).collect();
+        assert!(began.elapsed() < Duration::from_secs(30), "still there: {alive:?}");
+        alive.is_empty()
+    });
 }
 
 #[test]

@@ -3,12 +3,14 @@
 //! The real Chromium of this machine, against applications whose pages are known beforehand,
 //! against pages that try to get out, and against pages that never end.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+#![allow(clippy::print_stdout, reason = "how many pages were told apart")]
 
 #[path = "../harness/mod.rs"]
 mod harness;
 
 mod apps;
 mod canary;
+mod families;
 mod hostile;
 mod manners;
 mod program;

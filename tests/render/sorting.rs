@@ -1,8 +1,10 @@
 //! Are pages that need a browser told from pages that do not?
 //!
 //! Three hundred of each, every one on a host of its own, so that none is judged by its neighbours.
-//! They are made here, from the habits of tools and people and with chance in every detail; nothing
-//! of them was looked at when the rule was written (`extract/shell.rs`). A page was rendered if its
+//! They are made here, from the habits of tools and people and with chance in every detail. The rule
+//! (`extract/shell.rs`) was written without them, but it was changed after their first run: forms,
+//! pictures and counters of visitors count since then. So these tell whether the rule still does
+//! what it did; `families.rs` has pages that nothing was changed for. A page was rendered if its
 //! script was asked for: nothing else asks for scripts at depth 0.
 
 use super::harness::orb::Home;
@@ -14,8 +16,8 @@ use std::collections::BTreeSet;
 /// Pages of each kind.
 const PAGES: usize = 300;
 
-/// Mistakes of each kind that are allowed: two in a hundred.
-const MISTAKES: usize = PAGES / 50;
+/// Mistakes of each kind that are allowed: one in this many pages.
+const MISTAKES: usize = 50;
 
 const WORDS: [&str; 16] = [
     "harbour", "letters", "the", "of", "winter", "a", "museum", "between", "rivers", "is", "open", "every", "small",
@@ -34,10 +36,10 @@ const NOSCRIPT: [&str; 8] = [
 ];
 
 /// Chance, and what is made with it.
-struct PageMaker(Dice);
+pub(super) struct PageMaker(Dice);
 
 impl PageMaker {
-    fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         (0..20).for_each(|_| {
             dice.below(2);
@@ -45,31 +47,31 @@ impl PageMaker {
         Self(dice)
     }
 
-    fn below(&mut self, end: usize) -> usize {
+    pub(super) fn below(&mut self, end: usize) -> usize {
         usize::try_from(self.0.below(end as u64)).unwrap()
     }
 
-    fn one_in(&mut self, many: usize) -> bool {
+    pub(super) fn one_in(&mut self, many: usize) -> bool {
         self.below(many) == 0
     }
 
-    fn words(&mut self, least: usize, more: usize) -> String {
+    pub(super) fn words(&mut self, least: usize, more: usize) -> String {
         let count = least + self.below(more);
         (0..count).map(|_| WORDS[self.below(WORDS.len())]).collect::<Vec<_>>().join(" ")
     }
 
-    fn paragraphs(&mut self, least: usize, more: usize) -> String {
+    pub(super) fn paragraphs(&mut self, least: usize, more: usize) -> String {
         let count = least + self.below(more);
         (0..count).map(|_| format!("<p>{}.</p>\n", self.words(30, 60))).collect()
     }
 
-    fn links(&mut self, least: usize, more: usize) -> String {
+    pub(super) fn links(&mut self, least: usize, more: usize) -> String {
         let count = least + self.below(more);
         (0..count).map(|n| format!("<li><a href=\"/{n}/{}\">{}</a>", self.below(99), self.words(1, 3))).collect()
     }
 
     /// What may stand in any head, and says nothing about the page.
-    fn head(&mut self) -> String {
+    pub(super) fn head(&mut self) -> String {
         let mut head = format!("<meta charset=utf-8>\n<title>{}</title>", self.words(1, 12));
         if self.one_in(2) {
             head += &format!("<meta name=\"description\" content=\"{}\">\n", self.words(10, 40));
@@ -205,16 +207,26 @@ impl PageMaker {
     }
 }
 
+/// The number of a host.
+pub(super) fn number_of(host: &str) -> usize {
+    host.trim_start_matches('n').trim_end_matches(".test").parse().unwrap()
+}
+
 /// The page of a host: those with even numbers are shells.
 fn page_of(host: &str) -> String {
-    let number: usize = host.trim_start_matches('n').trim_end_matches(".test").parse().unwrap();
+    let number = number_of(host);
     let mut maker = PageMaker::new(number as u64 + 4_242);
     if number.is_multiple_of(2) { maker.shell() } else { maker.told() }
 }
 
 #[test]
 fn shells_are_told_from_pages_that_say_something() {
-    let site = Script::serve(|heard| match heard.target.as_str() {
+    told_apart(page_of, PAGES);
+}
+
+/// Crawls the pages of so many hosts of each kind, and allows few mistakes.
+pub(super) fn told_apart(page_of: fn(&str) -> String, pages: usize) {
+    let site = Script::serve(move |heard| match heard.target.as_str() {
         "/" => html(&page_of(heard.host())),
         path if path.ends_with(".js") => {
             let program = "document.body.insertAdjacentHTML('beforeend', '<h2>drawn by a script</h2>')";
@@ -222,18 +234,9 @@ fn shells_are_told_from_pages_that_say_something() {
         }
         _ => absent(),
     });
-    let (home, port) = (Home::new(), site.port());
-    let hosts: Vec<String> = (0..2 * PAGES).map(|n| format!("n{n}.test")).collect();
-    let seeds: Vec<String> = hosts.iter().map(|host| format!("'http://{host}:{port}/'")).collect();
-    let fixed: Vec<String> = hosts.iter().map(|host| format!("'{host}:{port}:127.0.0.1'")).collect();
-    let file = home.beside("p.toml");
-    let text = format!(
-        "seeds = [{}]\nfetch.resolve = [{}]\nfrontier.delay = '0s'\nfrontier.depth = 0\nrender.when = 'auto'\nrender.no_sandbox = true\n",
-        seeds.join(", "),
-        fixed.join(", ")
-    );
-    std::fs::write(&file, text).unwrap();
-    home.crawl(&[file.to_str().unwrap(), "--no-index"]);
+    let home = Home::new();
+    let hosts: Vec<String> = (0..2 * pages).map(|n| format!("n{n}.test")).collect();
+    home.crawl(&[&project(&home, &hosts, site.port()), "--no-index"]);
     let heard = site.heard();
     let asked = heard.iter().filter(|heard| heard.target.ends_with(".js")).map(|heard| heard.host().to_owned());
     let rendered: BTreeSet<String> = asked.collect();
@@ -246,8 +249,23 @@ fn shells_are_told_from_pages_that_say_something() {
     };
     for (is_shell, name) in [(true, "shells that were not rendered"), (false, "others that were")] {
         let wrong = wrong(is_shell);
-        assert!(wrong.len() <= MISTAKES, "{} {name}: {wrong:#?}", wrong.len());
+        println!("{} of {pages} {name}", wrong.len());
+        assert!(wrong.len() <= pages / MISTAKES, "{} {name}: {wrong:#?}", wrong.len());
     }
     let drawn = home.catalogue().number("SELECT count(*) FROM page WHERE kind = 'HTML' AND status = 200");
-    assert_eq!(drawn, i64::try_from(2 * PAGES).unwrap(), "every page was read");
+    assert_eq!(drawn, i64::try_from(2 * pages).unwrap(), "every page was read");
+}
+
+/// A project whose seeds are the first pages of these hosts.
+fn project(home: &Home, hosts: &[String], port: u16) -> String {
+    let seeds: Vec<String> = hosts.iter().map(|host| format!("'http://{host}:{port}/'")).collect();
+    let fixed: Vec<String> = hosts.iter().map(|host| format!("'{host}:{port}:127.0.0.1'")).collect();
+    let file = home.beside("p.toml");
+    let text = format!(
+        "seeds = [{}]\nfetch.resolve = [{}]\nfrontier.delay = '0s'\nfrontier.depth = 0\nrender.when = 'auto'\nrender.no_sandbox = true\n",
+        seeds.join(", "),
+        fixed.join(", ")
+    );
+    std::fs::write(&file, text).unwrap();
+    file.to_str().unwrap().to_owned()
 }

@@ -38,7 +38,7 @@ const TASKS: &[Task] = &[
     ),
     (
         "quality",
-        "how good main content, Markdown, documents and search are (--only PART,… --corpus PATH --worst N --learn --shipped)",
+        "how good main content, Markdown, documents and search are; fails below a target (--only PART,… --corpus PATH --worst N --learn --shipped)",
         quality::run,
     ),
     (

@@ -1,11 +1,13 @@
 //! What takes too long for every change, and must hold all the same?
 //!
 //! The crash tests, repeated many times: processes killed at random moments under load, every file
-//! torn in every way, a crash at every step; and the protocol of many machines, simulated. `--kills
-//! N` and `--rounds N` set the repetitions; a failure names the home, the point or the file.
+//! torn in every way, a crash at every step; the protocol of many machines, simulated; and, where
+//! the corpus lies beside the project, every document of it, whole, cut off and damaged. `--kills N`
+//! and `--rounds N` set the repetitions; a failure names the home, the point or the file.
 
+use crate::quality::corpus;
 use crate::simulate::{NIGHT, protocol};
-use crate::steps::{cargo_with, step};
+use crate::steps::{cargo, cargo_with, step};
 use anyhow::{Context, Result, bail};
 
 /// Runs them all; the first failure ends it.
@@ -43,5 +45,12 @@ pub(crate) fn run(args: &[String]) -> Result<()> {
     step("stores that crash, lines that break, workers killed between object and commit", || {
         test_with(fewer, "many_machines_broken", "")
     })?;
-    step(&format!("{NIGHT} histories of many machines"), || protocol(NIGHT, 0))
+    step(&format!("{NIGHT} histories of many machines"), || protocol(NIGHT, 0))?;
+    let Some(documents) = corpus().map(|corpus| corpus.join("documents")).filter(|place| place.is_dir()) else {
+        println!("skipped: damaged documents: there is no corpus beside the project");
+        return Ok(());
+    };
+    let documents = documents.display().to_string();
+    let survive = ["run", "--release", "--quiet", "-p", "orb-aside", "--example", "survive", "--", &documents];
+    step("documents, whole, cut off and damaged", || cargo(&survive))
 }

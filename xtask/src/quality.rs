@@ -23,61 +23,36 @@ const PARTS: &[&str] = &["main", "markdown", "documents", "search", "office"];
 /// Where the corpus is, beside the project or further up.
 const PLACES: &[&str] = &["../shared/corpus", "../../shared/corpus"];
 
-/// Measures what `--only` names, or all: the main content (`--corpus PATH --worst N --learn`),
-/// Markdown, documents (`--corpus PATH --worst N`) and search. What was learnt is judged on
-/// pages it was not learnt from, unless `--shipped` asks for the compiled table alone.
-pub(crate) fn run(args: &[String]) -> Result<()> {
-    let mut wish = QualityWish::default();
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        match (arg.as_str(), args.as_slice().first()) {
-            ("--learn" | "--cross", _) => wish.passed.push(arg.clone()),
-            ("--shipped", _) => wish.is_shipped_alone = true,
-            ("--worst", Some(count)) => wish.passed.extend([arg.clone(), count.clone()]),
-            ("--corpus", Some(path)) => wish.corpus = Some(PathBuf::from(path)),
-            ("--only", Some(parts)) => wish.only = parts.split(',').map(str::to_owned).collect(),
-            _ => {
-                bail!(
-                    "unknown argument {arg}; known are --only main,markdown,documents,search,office --corpus PATH --worst N --learn --shipped"
-                )
-            }
-        }
-        if matches!(arg.as_str(), "--worst" | "--corpus" | "--only") {
-            args.next();
-        }
-    }
-    if let Some(unknown) = wish.only.iter().find(|part| !PARTS.contains(&part.as_str())) {
-        bail!("there is no part {unknown}, only {}", PARTS.join(", "));
-    }
-    if wish.wants("main") {
-        main_content(&wish)?;
-    }
-    if wish.wants("markdown") {
-        let corpus = wish.corpus.clone().or_else(corpus);
-        step("markdown", || markdown::run(corpus.as_deref()))?;
-    }
-    if wish.wants("documents") {
-        let corpus = wish.corpus.clone().or_else(corpus);
-        step("documents", || documents::run(corpus.as_deref(), &wish.passed))?;
-    }
-    if wish.wants("search") {
-        step("search", search::run)?;
-    }
-    // Only where it is asked for: it takes Java and a judge that nothing else needs.
-    if wish.only.iter().any(|part| part == "office") {
-        let Some(corpus) = wish.corpus.clone().or_else(corpus) else {
-            bail!("no documents: give --corpus PATH, a directory with documents/");
-        };
-        step("office documents", || office::run(&corpus))?;
-    }
-    Ok(())
+/// How the measuring of a part ended that missed no target.
+#[derive(Debug, PartialEq, Eq)]
+enum PartEnd {
+    /// Measured, and judged where there is a target.
+    Measured,
+    /// What it takes is not on this machine.
+    Skipped(&'static str),
 }
 
-fn main_content(wish: &QualityWish) -> Result<()> {
-    let Some(corpus) = wish.corpus.clone().or_else(corpus) else {
-        bail!("no annotated pages: give --corpus PATH, a directory with pages.json and pages/");
-    };
-    step("main content", || cargo(&wish.command(&corpus).iter().map(String::as_str).collect::<Vec<_>>()))
+/// Measures what `--only` names, or all: the main content (`--corpus PATH --worst N --learn`),
+/// Markdown, documents (`--corpus PATH --worst N`), search and office documents. What was learnt is
+/// judged on pages it was not learnt from, unless `--shipped` asks for the compiled table alone. All
+/// parts are measured; it fails if one of them missed a target.
+pub(crate) fn run(args: &[String]) -> Result<()> {
+    let wish = QualityWish::of(args)?;
+    let mut failed = Vec::new();
+    for part in PARTS.iter().filter(|part| wish.wants(part)) {
+        match step(part, || wish.measure(part)) {
+            Ok(PartEnd::Measured) => {}
+            Ok(PartEnd::Skipped(why)) => println!("- skipped: {part}: {why}"),
+            Err(why) => {
+                println!("- MISSED: {part}: {why:#}");
+                failed.push(*part);
+            }
+        }
+    }
+    if !failed.is_empty() {
+        bail!("targets were missed: {}", failed.join(", "));
+    }
+    Ok(())
 }
 
 /// What was asked for.
@@ -91,6 +66,53 @@ struct QualityWish {
 }
 
 impl QualityWish {
+    fn of(args: &[String]) -> Result<Self> {
+        let mut wish = Self::default();
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            match (arg.as_str(), args.as_slice().first()) {
+                ("--learn" | "--cross", _) => wish.passed.push(arg.clone()),
+                ("--shipped", _) => wish.is_shipped_alone = true,
+                ("--worst", Some(count)) => wish.passed.extend([arg.clone(), count.clone()]),
+                ("--corpus", Some(path)) => wish.corpus = Some(PathBuf::from(path)),
+                ("--only", Some(parts)) => wish.only = parts.split(',').map(str::to_owned).collect(),
+                _ => bail!(
+                    "unknown argument {arg}; known are --only {} --corpus PATH --worst N --learn --shipped",
+                    PARTS.join(",")
+                ),
+            }
+            if matches!(arg.as_str(), "--worst" | "--corpus" | "--only") {
+                args.next();
+            }
+        }
+        if let Some(unknown) = wish.only.iter().find(|part| !PARTS.contains(&part.as_str())) {
+            bail!("there is no part {unknown}, only {}", PARTS.join(", "));
+        }
+        Ok(wish)
+    }
+
+    /// Measures a part of [`PARTS`].
+    fn measure(&self, part: &str) -> Result<PartEnd> {
+        let corpus = self.corpus.clone().or_else(corpus);
+        match part {
+            "main" => self.main_content(corpus.as_deref()),
+            "markdown" => markdown::run(corpus.as_deref()),
+            "documents" => documents::run(corpus.as_deref(), &self.passed),
+            "search" => search::run(),
+            _ => office::run(corpus.as_deref()),
+        }
+    }
+
+    fn main_content(&self, corpus: Option<&Path>) -> Result<PartEnd> {
+        let Some(corpus) = corpus.filter(|place| place.join("pages.json").exists()) else {
+            return Ok(PartEnd::Skipped(
+                "no annotated pages: give --corpus PATH, a directory with pages.json and pages/",
+            ));
+        };
+        cargo(&self.command(corpus).iter().map(String::as_str).collect::<Vec<_>>())?;
+        Ok(PartEnd::Measured)
+    }
+
     fn wants(&self, part: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|wanted| wanted == part)
     }
@@ -115,6 +137,22 @@ pub(crate) fn corpus() -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn without_a_wish_every_part_is_measured_and_unknown_ones_are_refused() {
+        let wish = |args: &[&str]| QualityWish::of(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>());
+        assert!(wish(&[]).is_ok_and(|wish| PARTS.iter().all(|part| wish.wants(part))));
+        assert!(wish(&["--only", "main,office"]).is_ok_and(|wish| wish.wants("office") && !wish.wants("search")));
+        assert!(wish(&["--only", "kitchen"]).is_err() && wish(&["--sideways"]).is_err());
+    }
+
+    #[test]
+    fn what_is_not_there_is_skipped_by_name() {
+        let nowhere = Path::new("/nowhere");
+        assert!(matches!(office::run(Some(nowhere)), Ok(PartEnd::Skipped(_))));
+        assert!(matches!(documents::run(Some(nowhere), &[]), Ok(PartEnd::Skipped(_))));
+        assert!(matches!(QualityWish::default().main_content(Some(nowhere)), Ok(PartEnd::Skipped(_))));
+    }
 
     #[test]
     fn what_was_learnt_is_judged_on_other_pages_unless_the_table_alone_is_wanted() {

@@ -4,6 +4,7 @@
 //! the content and the content itself; an answer is one. A document travels in a form of its own:
 //! what it writes down, and beside it what is derived whenever it is read and so never written.
 
+use crate::confine::Confinement;
 use orb_page::{Document, LinkedItem, PageSection};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
@@ -29,6 +30,8 @@ pub(crate) struct Request {
 pub(crate) struct HelperAnswer {
     /// Processor time of the helper so far, in milliseconds.
     pub(crate) cpu_ms: u64,
+    /// How far the kernel confines the helper.
+    pub(crate) confinement: Confinement,
     document: Document,
     sections: Vec<(String, String, u8, usize)>,
     link_texts: Vec<(u32, u32)>,
@@ -38,11 +41,12 @@ pub(crate) struct HelperAnswer {
 
 impl HelperAnswer {
     /// Packs a document.
-    pub(crate) fn pack(mut document: Document, cpu_ms: u64) -> Self {
+    pub(crate) fn pack(mut document: Document, cpu_ms: u64, confinement: Confinement) -> Self {
         let sections = std::mem::take(&mut document.sections);
         let items = std::mem::take(&mut document.items);
         Self {
             cpu_ms,
+            confinement,
             sections: sections.into_iter().map(|s| (s.id, s.title, s.level, s.offset)).collect(),
             link_texts: std::mem::take(&mut document.link_texts),
             furniture: std::mem::take(&mut document.furniture),
@@ -115,9 +119,11 @@ mod tests {
             items: vec![LinkedItem { link: 1, start: 2, end: 3 }],
             ..Document::default()
         };
-        let sent = serde_json::to_vec(&HelperAnswer::pack(document.clone(), 5)).expect("it is plain");
+        let sent =
+            serde_json::to_vec(&HelperAnswer::pack(document.clone(), 5, Confinement::Partial)).expect("it is plain");
         let back: HelperAnswer = serde_json::from_slice(&sent).expect("as sent");
-        assert_eq!((back.cpu_ms, back.unpack()), (5, document));
+        assert_eq!((back.cpu_ms, back.confinement), (5, Confinement::Partial));
+        assert_eq!(back.unpack(), document);
     }
 
     #[test]

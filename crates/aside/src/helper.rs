@@ -4,7 +4,7 @@
 //! Why a helper died is told from the signal and from its last words: an allocation that fails says
 //! so before it aborts.
 
-use crate::confine::HelperLimits;
+use crate::confine::{Confinement, HelperLimits};
 use crate::frame::{self, HelperAnswer, Request};
 use crate::{HelperProgram, program};
 use orb_page::Problem;
@@ -16,8 +16,8 @@ use std::io::{self, BufReader, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Once, OnceLock};
 use std::time::{Duration, Instant};
 
 /// The size of the pipes, so that most documents fit at once.
@@ -94,6 +94,7 @@ impl Helper {
             Ok(answer) => {
                 self.read += 1;
                 self.cpu = Duration::from_millis(answer.cpu_ms);
+                tell_once(answer.confinement);
                 Ok(answer)
             }
             Err(why) => Err(self.end(&why)),
@@ -141,6 +142,14 @@ impl Helper {
         let _ = self.errors.by_ref().take(LAST_WORDS).read_to_end(&mut words);
         let words = String::from_utf8_lossy(&words);
         if words.contains("memory allocation of") { HelperEnd::Memory } else { HelperEnd::Died }
+    }
+}
+
+/// Says once in the life of the program what the kernel does not forbid its helpers.
+fn tell_once(confinement: Confinement) {
+    static TOLD: Once = Once::new();
+    if let Some(lack) = confinement.lack() {
+        TOLD.call_once(|| tracing::info!("helpers that read documents are less confined: {lack}"));
     }
 }
 

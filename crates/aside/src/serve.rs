@@ -16,14 +16,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub fn serve(mut input: impl Read, mut output: impl Write, limits: &HelperLimits) -> io::Result<()> {
     // A panic is an answer; what it would print only fills a pipe.
     std::panic::set_hook(Box::new(|_| {}));
-    confine(limits);
+    let confinement = confine(limits);
     while let Some(request) = frame::read(&mut input)? {
         let Some(bytes) = frame::read(&mut input)? else { return Ok(()) };
         allow_cpu(limits.cpu);
         let request: Request = serde_json::from_slice(&request)?;
         let document = read(&request, &bytes);
         let cpu_ms = u64::try_from(cpu_used().as_millis()).unwrap_or(u64::MAX);
-        frame::write(&mut output, &serde_json::to_vec(&HelperAnswer::pack(document, cpu_ms))?)?;
+        let answer = HelperAnswer::pack(document, cpu_ms, confinement);
+        frame::write(&mut output, &serde_json::to_vec(&answer)?)?;
         output.flush()?;
     }
     Ok(())

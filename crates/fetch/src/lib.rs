@@ -36,7 +36,7 @@ pub use fetchers::Fetchers;
 pub use file::directory_of;
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
-pub use ftp::read_ftp_listing;
+pub use ftp::{HeardReply, hear_ftp_replies, read_ftp_listing};
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub use http::Rehearsal;
@@ -44,6 +44,12 @@ pub use http::{HttpRequest, Method, Validators};
 pub use intake::{Received, receive};
 pub use keyring::{Credential, Keyring, Proof};
 pub use line::{AddressGuard, ConnectionCounts, Line, Socket, TokenBucket, raise_open_files, why_not_public};
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub use lines::LineRehearsal;
+#[cfg(feature = "fuzzing")]
+#[doc(hidden)]
+pub use nntp::{HeardNews, hear_news};
 pub use protocol::{BoxFuture, Fetch, OpenProtocol, PROTOCOLS, Protocol, Unwatched, Watch, register};
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]

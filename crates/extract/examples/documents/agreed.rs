@@ -4,6 +4,7 @@
 //! the same words, those that both find are as good as the truth.
 
 use crate::oracle::{JudgedFormat, tika};
+use crate::verdicts::MeasuredTargets;
 use crate::words::Words;
 use orb_extract::{Content, extract};
 use std::path::{Path, PathBuf};
@@ -12,6 +13,10 @@ use std::path::{Path, PathBuf};
 const AGREEMENT: f64 = 0.9;
 /// Files with fewer words than this say nothing about shares.
 const MIN_WORDS: usize = 5;
+/// Recall and precision, as means over the files.
+const WORDS: f64 = 0.97;
+/// The same of scripts whose words are not divided by spaces or go from right to left.
+const OTHER_WORDS: f64 = 0.90;
 
 /// Sums over files: how many, and recall and precision of each.
 #[derive(Debug, Default)]
@@ -24,7 +29,13 @@ struct AgreedSums {
 }
 
 /// Judges files below a directory, of which Tika's answers are in another.
-pub(crate) fn judge(format: &JudgedFormat, files: &[&PathBuf], places: (&Path, &Path), worst: usize) {
+pub(crate) fn judge(
+    format: &JudgedFormat,
+    files: &[&PathBuf],
+    places: (&Path, &Path),
+    worst: usize,
+    targets: &mut MeasuredTargets,
+) {
     let (mut latin, mut other) = (AgreedSums::default(), AgreedSums::default());
     let mut ranking: Vec<(f64, String)> = Vec::new();
     let mut apart = 0;
@@ -52,6 +63,8 @@ pub(crate) fn judge(format: &JudgedFormat, files: &[&PathBuf], places: (&Path, &
     }
     latin.print("words on which both judges agree (Latin, Greek, Cyrillic)");
     other.print("words on which both judges agree (CJK, right to left, Indic)");
+    latin.verdicts(&format!("{}: words", format.name), WORDS, targets);
+    other.verdicts(&format!("{}: words (CJK, right to left, Indic)", format.name), OTHER_WORDS, targets);
     println!("  the judges do not agree on {apart} files");
     ranking.sort_by(|a, b| a.0.total_cmp(&b.0));
     ranking.iter().take(worst).for_each(|(_, line)| println!("    {line}"));
@@ -67,6 +80,15 @@ impl AgreedSums {
         self.precision += precision;
         self.words = [self.words[0] + common, self.words[1] + wanted, self.words[2] + found];
         (recall, precision)
+    }
+
+    fn verdicts(&self, what: &str, wanted: f64, targets: &mut MeasuredTargets) {
+        if self.files == 0 {
+            return targets.skipped(what, "the judges agree on no such file");
+        }
+        let files = self.files as f64;
+        targets.at_least(&format!("{what}, recall"), self.recall / files, wanted);
+        targets.at_least(&format!("{what}, precision"), self.precision / files, wanted);
     }
 
     fn print(&self, what: &str) {

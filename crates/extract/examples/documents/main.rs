@@ -5,7 +5,8 @@
 //! words with those of an oracle that extracts text, links and properties where there is one that
 //! knows them. An oracle that is not installed is left out. `--second DIRECTORY` has what Tika says
 //! of the same files: the words on which both oracles agree are then judged, too. `--worst N` names
-//! the files that differ most; `--show FILE` prints what is read of one.
+//! the files that differ most; `--show FILE` prints what is read of one. Each target has its verdict;
+//! the program fails if one is missed.
 //!
 //! A format is a row of `FORMATS`. Every file is read in this process: one that kills it is a find.
 
@@ -13,6 +14,7 @@
 
 mod agreed;
 mod oracle;
+mod verdicts;
 mod words;
 
 use oracle::{FORMATS, JudgedFormat};
@@ -20,38 +22,48 @@ use orb_extract::{Content, extract};
 use orb_page::{Document, LinkKind};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use verdicts::MeasuredTargets;
 use words::Words;
 
 /// Files with fewer words than this in the oracle's text say nothing about shares.
 const MIN_WORDS: usize = 5;
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// Links by target: both recall and precision.
+const LINKS: f64 = 0.995;
+/// Title, author, dates and number of pages that are equal.
+const PROPERTIES: f64 = 0.98;
+
+fn main() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let mut args: Vec<String> = std::env::args().skip(1).collect();
     let mut take = |flag: &str| {
         let at = args.iter().position(|arg| arg == flag)?;
         (at + 1 < args.len()).then(|| args.drain(at..at + 2).nth(1)).flatten()
     };
     if let Some(file) = take("--show") {
-        return show(Path::new(&file));
+        return show(Path::new(&file)).map(|()| ExitCode::SUCCESS);
     }
     let worst: usize = take("--worst").and_then(|count| count.parse().ok()).unwrap_or(0);
     let second = take("--second").map(PathBuf::from);
+    let mut targets = MeasuredTargets::default();
     for directory in args.iter().map(Path::new) {
         let mut files = Vec::new();
         collect(directory, &mut files);
         files.sort();
         for format in FORMATS {
             let own: Vec<&PathBuf> = files.iter().filter(|file| format.is_of(file)).collect();
-            if !own.is_empty() {
-                judge(format, &own, worst);
+            if own.is_empty() {
+                continue;
             }
-            if let Some(second) = second.as_deref().filter(|_| !own.is_empty()) {
-                agreed::judge(format, &own, (directory, second), worst);
+            judge(format, &own, worst, &mut targets);
+            match second.as_deref() {
+                Some(second) => agreed::judge(format, &own, (directory, second), worst, &mut targets),
+                None => targets.skipped(&format!("{}: words", format.name), "nothing was told by a second judge"),
             }
         }
     }
-    Ok(())
+    Ok(targets.end())
 }
 
 fn show(file: &Path) -> Result<(), Box<dyn std::error::Error>> {
@@ -88,7 +100,7 @@ struct Sums {
     bytes: u64,
 }
 
-fn judge(format: &JudgedFormat, files: &[&PathBuf], worst: usize) {
+fn judge(format: &JudgedFormat, files: &[&PathBuf], worst: usize, targets: &mut MeasuredTargets) {
     let (mut latin, mut other) = (Sums::default(), Sums::default());
     let mut ranking: Vec<(f64, f64, usize, &Path)> = Vec::new();
     for file in files {
@@ -121,6 +133,7 @@ fn judge(format: &JudgedFormat, files: &[&PathBuf], worst: usize) {
     }
     report(&format!("{} (Latin, Greek, Cyrillic)", format.name), &latin);
     report(&format!("{} (CJK, right to left, Indic)", format.name), &other);
+    latin.and(&other).verdicts(format.name, targets);
     ranking.sort_by(|a, b| a.0.total_cmp(&b.0));
     for (share, recall, words, file) in ranking.iter().take(worst) {
         println!("    {share:.3} recall {recall:.3} of {words:>6} words  {}", file.display());
@@ -145,11 +158,37 @@ fn judge_properties(format: &JudgedFormat, file: &Path, document: &Document, sum
     }
 }
 
+fn share(part: usize, whole: usize) -> f64 {
+    if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
+}
+
+impl Sums {
+    /// What is judged of all scripts together.
+    fn and(&self, other: &Self) -> Self {
+        let links = std::array::from_fn(|n| self.links[n] + other.links[n]);
+        let properties = std::array::from_fn(|n| self.properties[n] + other.properties[n]);
+        Self { files: self.files + other.files, links, properties, ..Self::default() }
+    }
+
+    fn verdicts(&self, name: &str, targets: &mut MeasuredTargets) {
+        let [common, wanted, found] = self.links;
+        if wanted + found == 0 {
+            targets.skipped(&format!("{name}: links"), "no judge that is installed knows any");
+        } else {
+            targets.at_least(&format!("{name}: links, recall"), share(common, wanted), LINKS);
+            targets.at_least(&format!("{name}: links, precision"), share(common, found), LINKS);
+        }
+        match self.properties {
+            [_, 0] => targets.skipped(&format!("{name}: properties"), "no judge that is installed knows any"),
+            [equal, all] => targets.at_least(&format!("{name}: properties"), share(equal, all), PROPERTIES),
+        }
+    }
+}
+
 fn report(name: &str, sums: &Sums) {
     if sums.files == 0 {
         return;
     }
-    let share = |part: usize, whole: usize| if whole == 0 { 1.0 } else { part as f64 / whole as f64 };
     let judged = sums.judged.max(1) as f64;
     println!("{name}: {} files, {} with words", sums.files, sums.judged);
     println!("  words       recall {:.4}  precision {:.4}", sums.recall / judged, sums.precision / judged);

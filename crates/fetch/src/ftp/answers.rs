@@ -3,8 +3,12 @@
 use super::FTP;
 #[cfg(feature = "fuzzing")]
 use super::listing::{ListingForm, entries as listing_entries};
+#[cfg(feature = "fuzzing")]
+use super::passive;
 use crate::FetchConfig;
 use crate::intake::Received;
+#[cfg(feature = "fuzzing")]
+use crate::lines::LineRehearsal;
 use crate::lines::ServerReply;
 use crate::names::{bare, decoded};
 use orb_page::{Body, Failure, Response};
@@ -22,6 +26,38 @@ pub fn read_ftp_listing(form: u8, body: &[u8]) -> Listing {
     };
     let entries = listing_entries(body, form, Moment(1_794_715_409_000));
     Listing { entries: entries.into_iter().map(|found| found.entry).collect() }
+}
+
+/// A reply as it is heard, for fuzzing.
+#[cfg(feature = "fuzzing")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeardReply {
+    /// Its code.
+    pub code: u16,
+    /// Its text.
+    pub text: String,
+    /// What is told of it in one line.
+    pub line: String,
+    /// The status it stands for as a refusal.
+    pub status: Option<u16>,
+    /// The ports that it offers for data, as an answer to EPSV and to PASV.
+    pub ports: [Option<u16>; 2],
+}
+
+/// The replies of a server that says these pieces, up to the first that is none, for fuzzing.
+#[cfg(feature = "fuzzing")]
+pub fn hear_ftp_replies(rehearsal: &LineRehearsal, pieces: &[&[u8]]) -> std::io::Result<Vec<HeardReply>> {
+    rehearsal.hear(pieces, |mut talk, _| {
+        Box::pin(async move {
+            let mut heard = Vec::new();
+            while let Ok(reply) = talk.reply().await {
+                let ports = [passive::extended(&reply).ok(), passive::plain(&reply).ok()];
+                let status = refusal(&reply).ok().map(|response| response.status);
+                heard.push(HeardReply { code: reply.code, line: reply.line(), text: reply.text, status, ports });
+            }
+            heard
+        })
+    })
 }
 
 /// A refusal in the terms of HTTP, where they fit: what may pass is an error of the server's, and

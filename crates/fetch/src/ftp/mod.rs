@@ -29,7 +29,7 @@ use std::sync::Arc;
 const FTP: &str = "ftp";
 
 #[cfg(feature = "fuzzing")]
-pub use answers::read_ftp_listing;
+pub use answers::{HeardReply, hear_ftp_replies, read_ftp_listing};
 
 /// Fetches over FTP, in the clear and under TLS.
 pub(crate) struct FtpFetcher {

@@ -6,9 +6,13 @@
 //! Passwords are not written down.
 
 mod opening;
+#[cfg(feature = "fuzzing")]
+mod rehearsal;
 mod wire;
 
 pub(crate) use opening::Opening;
+#[cfg(feature = "fuzzing")]
+pub use rehearsal::LineRehearsal;
 pub(crate) use wire::LineStream;
 
 use crate::line::late;
@@ -26,6 +30,8 @@ use tokio::time::{Instant, timeout_at};
 pub(crate) const LONGEST_LINE: usize = 4 * 1024;
 /// Maximum length of a reply.
 const LONGEST_REPLY: usize = 64 * 1024;
+/// What is wrong with a longer line.
+const ENDLESS: &str = "the server's answer has a line without an end";
 /// How much of a conversation is written down.
 const LONGEST_RECORD: usize = 64 * 1024;
 
@@ -201,6 +207,10 @@ impl Dialogue {
         let mut seen = 0;
         loop {
             if let Some(end) = memchr::memchr(b'\n', &self.buf[seen..]) {
+                // However it came: a long line may arrive at once.
+                if seen + end > longest {
+                    return Err(malformed(ENDLESS).into());
+                }
                 let mut line = self.buf.split_to(seen + end).freeze();
                 self.buf.advance(1);
                 if line.last() == Some(&b'\r') {
@@ -211,7 +221,7 @@ impl Dialogue {
             }
             seen = self.buf.len();
             if seen > longest {
-                return Err(malformed("the server's answer has a line without an end").into());
+                return Err(malformed(ENDLESS).into());
             }
             self.fill(start, held).await?;
         }

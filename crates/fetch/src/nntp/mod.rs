@@ -7,6 +7,8 @@
 //! of the last time, one command settles it.
 
 mod overview;
+#[cfg(feature = "fuzzing")]
+mod rehearsal;
 mod session;
 mod target;
 
@@ -19,6 +21,8 @@ use crate::{BoxFuture, Fetch, FetchConfig, FetchError, Line, Watch};
 use orb_page::{Body, Failure, Lease, Listing, ListingEntry, Moment, Outcome, PageHistory, Response};
 use orb_page::{Timings, Truncation, Version};
 use overview::{listed_answer, number_in, overview_line, read_listing};
+#[cfg(feature = "fuzzing")]
+pub use rehearsal::{HeardNews, hear_news};
 use session::{GroupFigures, NewsSession};
 use std::future::ready;
 use std::sync::Arc;

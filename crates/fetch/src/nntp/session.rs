@@ -55,6 +55,12 @@ impl NewsSession {
         Ok(Self { talk, place: opening.place, group: None, old_overview: false })
     }
 
+    /// A conversation that has begun, for fuzzing.
+    #[cfg(feature = "fuzzing")]
+    pub(super) const fn begun(talk: Dialogue, place: SessionPlace) -> Self {
+        Self { talk, place, group: None, old_overview: false }
+    }
+
     /// Enters a group.
     pub(super) async fn enter(&mut self, name: &[u8]) -> Result<Result<GroupFigures, ServerReply>, BrokenOff> {
         let reply = self.talk.ask(&[b"GROUP ", name].concat()).await?;
