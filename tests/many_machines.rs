@@ -8,7 +8,7 @@
 mod harness;
 
 use harness::cluster::{Cluster, Collected, connected, repeated, source};
-use harness::orb::{Home, PROJECT};
+use harness::orb::{Home, PROJECT, Running};
 use harness::until;
 use harness::web::{World, assert_same, without_robots};
 use orb_testweb::{Feature, MEMBER, Spec};
@@ -43,49 +43,86 @@ fn three_workers_collect_exactly_what_one_machine_does() {
     }
 }
 
-/// Kills a random worker again and again; `ORB_KILLS` says how often.
+/// Asserts that no address was asked twice within the delay, by whomever.
+#[track_caller]
+fn assert_polite(world: &World, delay: Duration) {
+    let gaps = world.server.log().min_gap_by_local_ip();
+    assert!(!gaps.is_empty(), "nobody was asked twice");
+    for (address, gap) in gaps {
+        assert!(gap + JITTER >= delay, "{address} was asked twice within {gap:?}");
+    }
+}
+
+/// Hosts that share their addresses with another, so that these change hands.
+fn paired(pages_per_host: u32) -> Spec {
+    Spec { hosts_per_ip: 2, ..connected(pages_per_host) }
+}
+
+/// Kills workers again and again, the one that planted the run first; `ORB_KILLS` says how often.
 #[test]
 fn killed_workers_lose_nothing_and_record_nothing_twice() {
     let kills = repeated("ORB_KILLS", 3);
-    let world = World::new(connected(60.max(10 * kills)));
+    let world = World::new(paired(60.max(10 * kills)));
     let wanted = Collected::alone(&world, &[]);
     let cluster = Cluster::new(LEASE, SLICE);
-    let (first, mut workers) = cluster.crawl_with(&world, &["--scope", "any", "--delay", "50ms"], &[2, 3]);
+    let (first, others) = cluster.crawl_with(&world, &["--scope", "any", "--delay", "100ms"], &[2, 3]);
+    let mut workers: Vec<(u8, Running)> = (1..).zip(std::iter::once(first).chain(others)).collect();
+    let all_held = "SELECT count(*) FROM shard s JOIN worker w ON w.id = s.worker WHERE w.alive";
+    until("all shards are held", || cluster.number(all_held) == 256);
     for kill in 0..kills {
         cluster.wait_for_visits(20);
-        let victim = workers.remove(usize::try_from(kill).unwrap() % workers.len());
+        let (name, victim) = workers.remove(usize::try_from(kill).unwrap() % workers.len());
+        let dead = cluster.number(&format!("SELECT max(id) FROM worker WHERE name = 'w{name}'"));
         victim.signal(Signal::KILL);
+        let killed = Instant::now();
         drop(victim.finish());
-        workers.push(cluster.worker(10 + u8::try_from(kill % 200).unwrap()));
+        let next = 10 + u8::try_from(kill % 200).unwrap();
+        workers.push((next, cluster.worker(next)));
+        until("its shards are held again", || cluster.number(&format!("{all_held} AND w.id <> {dead}")) == 256);
+        assert!(killed.elapsed() < LEASE + Duration::from_secs(5), "it took {:?}", killed.elapsed());
     }
-    cluster.finish(first, workers, "done");
+    until("it is done", || cluster.number("SELECT count(*) FROM run_row WHERE finished_at IS NULL") == 0);
+    cluster.dismiss(workers.into_iter().map(|(_, worker)| worker).collect());
+    cluster.assert_done();
     cluster.collected().assert_is(&wanted);
+    assert_polite(&world, Duration::from_millis(100));
     let again: usize = without_robots(&world.server.log().take()).values().map(|count| count - 1).sum();
     assert!(again <= 1_000 * usize::try_from(kills).unwrap(), "{again} requests were repeated");
 }
 
 #[test]
 fn a_stopped_worker_sends_nothing_when_it_wakes_and_joins_anew() {
-    let world = World::new(connected(60));
+    let world = World::new(paired(120));
     let wanted = Collected::alone(&world, &[]);
     let cluster = Cluster::new(LEASE, SLICE);
     let (first, mut others) = cluster.crawl_with(&world, &["--scope", "any", "--delay", "100ms"], &[2]);
     let second = others.remove(0);
     let asked = |worker: u8| world.server.log().all().0.iter().filter(|r| r.peer == source(worker)).count();
     until("the second worker works", || asked(2) >= 10);
+    let old = cluster.number("SELECT id FROM worker WHERE name = 'w2'");
     second.signal(Signal::STOP);
+    let stopped = Instant::now();
     let buried = "SELECT count(*) FROM worker WHERE NOT alive AND name = 'w2'";
     until("it is taken for dead", || cluster.number(buried) == 1);
-    let stopped = asked(2);
+    let recorded = || {
+        let of_old = format!("SELECT count(*) FROM warc_row WHERE id >> 32 = {old}");
+        (cluster.number(&of_old), cluster.number(&format!("SELECT batch FROM worker WHERE id = {old}")))
+    };
+    let (before, sent) = (recorded(), asked(2));
+    until("it was stopped for two leases", || stopped.elapsed() >= 2 * LEASE);
     second.signal(Signal::CONT);
     let woken = Instant::now();
     until("it joins again", || cluster.number("SELECT count(*) FROM worker WHERE alive AND name LIKE 'w2%'") == 1);
-    assert!(woken.elapsed() < Duration::from_secs(10), "it took {:?}", woken.elapsed());
     // What it had ready when it was stopped must not go out. Its new life has no shards yet.
-    assert_eq!(asked(2), stopped, "its old life has sent something");
+    assert_eq!(asked(2), sent, "its old life has sent something");
+    until("it works again", || asked(2) > sent);
+    assert!(woken.elapsed() < Duration::from_secs(10), "it took {:?}", woken.elapsed());
     assert_eq!(cluster.number("SELECT count(*) FROM worker WHERE name LIKE 'w2%'"), 2);
     cluster.finish(first, vec![second], "done");
     cluster.collected().assert_is(&wanted);
+    assert_eq!(recorded(), before, "its old life has recorded something");
+    assert_eq!(cluster.number(&format!("SELECT count(*) FROM shard WHERE worker = {old}")), 0);
+    assert_polite(&world, Duration::from_millis(100));
 }
 
 #[test]
@@ -98,10 +135,8 @@ fn an_address_that_workers_share_is_asked_as_politely_as_by_one() {
     let args = ["--scope", "any", "--delay", "200ms", "--ignore-robots"];
     let (first, others) = cluster.crawl_with(&world, &args, &[2, 3]);
     cluster.finish(first, others, "done");
+    assert_polite(&world, DELAY);
     let requests = world.server.log().take();
-    for (address, gap) in requests.min_gap_by_local_ip() {
-        assert!(gap + JITTER >= DELAY, "{address} was asked twice within {gap:?}");
-    }
     let askers: BTreeSet<_> = requests.0.iter().map(|request| request.peer).collect();
     assert!(askers.len() >= 2, "only {askers:?} asked");
 }
@@ -171,7 +206,7 @@ fn a_shorter_path_found_later_brings_in_what_was_too_deep() {
 }
 
 /// A log-in and a search; the password is in the environment of every worker.
-fn members(world: &World, cluster: &Cluster) -> String {
+fn members(world: &World, cluster: &Cluster, delay: &str) -> String {
     let steps = format!(
         "[[steps]]\nname = 'log in'\nstart = ['{}']\ncollect = false\nexpect_selector = 'a.logout'\n\
          form = {{ id = 'login', fields = {{ user = '{}', password = {{ env = 'MEMBER_PASSWORD' }} }} }}\n\
@@ -181,7 +216,7 @@ fn members(world: &World, cluster: &Cluster) -> String {
         world.url(0, "/members/login"),
         MEMBER.0
     );
-    let file = world.project(&cluster.home, &["frontier.delay = '100ms'", &steps]);
+    let file = world.project(&cluster.home, &[&format!("frontier.delay = '{delay}'"), &steps]);
     let text = std::fs::read_to_string(&file).unwrap();
     let without_seeds: Vec<&str> = text.lines().filter(|line| !line.starts_with("seeds = ")).collect();
     std::fs::write(&file, without_seeds.join("\n")).unwrap();
@@ -194,7 +229,7 @@ fn a_project_with_a_log_in_is_worked_on_by_one_worker_at_a_time() {
     let world = World::with(&[Feature::Members]);
     let mut cluster = Cluster::new(LEASE, SLICE);
     cluster.environment = vec![("MEMBER_PASSWORD", MEMBER.1.to_owned())];
-    let file = members(&world, &cluster);
+    let file = members(&world, &cluster, "100ms");
     let alone = Home::new();
     let args = ["crawl", &file, "--project", PROJECT, "--progress", "none", "--no-index", "--delay", "0"];
     alone.start(&args, &[("MEMBER_PASSWORD", MEMBER.1)]).finish().expect(0);
@@ -218,4 +253,24 @@ fn a_project_with_a_log_in_is_worked_on_by_one_worker_at_a_time() {
     cluster.assert_done();
     assert_same("fetched", &cluster.column(FETCHED).into_iter().collect(), &wanted);
     assert!(asked(idle) > 0, "the other has never worked");
+}
+
+#[test]
+fn a_log_in_that_takes_longer_than_a_lease_is_done_by_one_worker() {
+    let world = World::with(&[Feature::Members]);
+    let mut cluster = Cluster::new(LEASE, SLICE);
+    cluster.environment = vec![("MEMBER_PASSWORD", MEMBER.1.to_owned())];
+    let file = members(&world, &cluster, "2s");
+    let args = ["crawl", &file, "--project", PROJECT, "--json", "--progress", "none"].map(str::to_owned).to_vec();
+    let first = cluster.start(&[args, cluster.part(1)].concat());
+    until("it is planted", || cluster.is_planted());
+    let second = cluster.worker(2);
+    let askers = || world.server.log().all().0.iter().map(|request| request.peer).collect::<BTreeSet<_>>();
+    until("somebody begins to log in", || !askers().is_empty());
+    let began = Instant::now();
+    until("the steps have led somewhere", || cluster.number("SELECT count(*) FROM seed WHERE step IS NOT NULL") > 0);
+    assert!(began.elapsed() > LEASE + LEASE / 2, "it took only {:?}", began.elapsed());
+    assert_eq!(cluster.number("SELECT count(*) FROM worker"), 1, "another has joined meanwhile");
+    assert_eq!(askers().len(), 1, "two have logged in");
+    cluster.dismiss(vec![first, second]);
 }

@@ -15,7 +15,7 @@ use harness::orb::{Home, PROJECT, files};
 use harness::postgres::PASSWORD;
 use harness::proxy::BrokenLine;
 use harness::until;
-use harness::web::World;
+use harness::web::{World, without_robots};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -31,6 +31,19 @@ fn scene(pages_per_host: u32) -> (World, Collected, Cluster) {
     let world = World::new(connected(pages_per_host));
     let wanted = Collected::alone(&world, &[]);
     (world, wanted, Cluster::new(LEASE, SLICE))
+}
+
+/// A server of objects, with the cluster's archive in this bucket.
+fn archived_in(cluster: &mut Cluster, bucket: &str) -> Bucket {
+    let server = Bucket::start();
+    cluster.archive = Some(format!("s3://{bucket}/archive"));
+    cluster.environment = vec![
+        ("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{}", server.port)),
+        ("AWS_ACCESS_KEY_ID", "key".to_owned()),
+        ("AWS_SECRET_ACCESS_KEY", "secret".to_owned()),
+        ("AWS_REGION", "test".to_owned()),
+    ];
+    server
 }
 
 fn wait_for(span: Duration) {
@@ -108,15 +121,8 @@ fn a_worker_whose_line_goes_dark_is_replaced_and_joins_anew() {
 #[test]
 fn an_archive_that_fails_every_fifth_time_holds_everything() {
     let (world, wanted, mut cluster) = scene(25);
-    let bucket = Bucket::start();
+    let bucket = archived_in(&mut cluster, "crawl");
     bucket.state.fail_every.store(5, Ordering::SeqCst);
-    cluster.archive = Some("s3://crawl/archive".to_owned());
-    cluster.environment = vec![
-        ("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{}", bucket.port)),
-        ("AWS_ACCESS_KEY_ID", "key".to_owned()),
-        ("AWS_SECRET_ACCESS_KEY", "secret".to_owned()),
-        ("AWS_REGION", "test".to_owned()),
-    ];
     let (first, others) = cluster.crawl_with(&world, &SLOW, &[2, 3]);
     cluster.finish(first, others, "done");
     cluster.collected().assert_is(&wanted);
@@ -126,6 +132,52 @@ fn an_archive_that_fails_every_fifth_time_holds_everything() {
     for name in cluster.column("SELECT name FROM warc_row") {
         assert!(kept.contains(&name), "{name} is named and not there");
     }
+}
+
+#[test]
+fn a_worker_that_leaves_while_the_archive_is_slow_records_its_last_pages() {
+    let (world, wanted, mut cluster) = scene(40);
+    let bucket = archived_in(&mut cluster, "crawl");
+    let (first, mut others) = cluster.crawl_with(&world, &SLOW, &[2]);
+    let second = others.remove(0);
+    let asked = || world.server.log().all().0.iter().filter(|request| request.peer == source(2)).count();
+    until("the second worker works", || asked() >= 10);
+    let slow = u64::try_from(3 * LEASE.as_millis()).unwrap();
+    bucket.state.slow.store(slow, Ordering::SeqCst);
+    second.signal(rustix::process::Signal::TERM);
+    let left = Instant::now();
+    second.finish().expect(0);
+    assert!(left.elapsed() > 2 * LEASE, "nothing was slow");
+    bucket.state.slow.store(0, Ordering::SeqCst);
+    cluster.finish(first, Vec::new(), "done");
+    cluster.collected().assert_is(&wanted);
+    let twice: Vec<_> = without_robots(&world.server.log().take()).into_iter().filter(|(_, n)| *n > 1).collect();
+    assert!(twice.is_empty(), "asked for more than once: {twice:?}");
+}
+
+#[test]
+fn a_project_that_cannot_be_worked_on_is_said_once_and_the_others_are() {
+    let (world, wanted, cluster) = scene(10);
+    let crawl = |project: &str, more: &[&str]| {
+        let mut args = vec!["crawl".to_owned()];
+        args.extend(world.args(&["--scope", "any", "--delay", "50ms", "--project", project, "--progress", "none"]));
+        args.extend(more.iter().map(|arg| (*arg).to_owned()));
+        cluster.start(&[args, cluster.part(1)].concat()).finish().expect(0);
+    };
+    // The first by name, with settings that nobody understands.
+    crawl("a", &["--max-pages", "2"]);
+    let spoil = "UPDATE orb_a.run_row SET state = 'running', finished_at = NULL, settings = 'nonsense = 1'";
+    cluster.postgres.client().batch_execute(spoil).unwrap();
+    crawl(PROJECT, &["--on", "far", "--machine", "near"]);
+    let args = ["worker", "--machine", "far"].map(str::to_owned).to_vec();
+    let worker = cluster.start(&[args, cluster.part(2)].concat());
+    until("the other is done", || cluster.number("SELECT count(*) FROM run_row WHERE finished_at IS NULL") == 0);
+    cluster.collected().assert_is(&wanted);
+    worker.signal(rustix::process::Signal::TERM);
+    let finished = worker.finish();
+    finished.expect(0);
+    assert_eq!(finished.stderr.matches("project a cannot be worked on").count(), 1, "{finished}");
+    assert!(finished.stderr.contains("nonsense"), "{finished}");
 }
 
 /// `ORB_KILLS` says how often.
@@ -172,14 +224,7 @@ fn what_is_set_up_wrongly_is_said_in_a_line() {
     let with = |part: Vec<String>| [args.clone(), part].concat();
     let wrong = cluster.start_with(&with(cluster.part(1)), &[("PGPASSWORD", "wrong")]).finish();
     assert!(wrong.complaint(1).contains("password"), "{wrong}");
-    let bucket = Bucket::start();
-    cluster.archive = Some("s3://nowhere/archive".to_owned());
-    cluster.environment = vec![
-        ("AWS_ENDPOINT_URL", format!("http://127.0.0.1:{}", bucket.port)),
-        ("AWS_ACCESS_KEY_ID", "key".to_owned()),
-        ("AWS_SECRET_ACCESS_KEY", "secret".to_owned()),
-        ("AWS_REGION", "test".to_owned()),
-    ];
+    let _bucket = archived_in(&mut cluster, "nowhere");
     let nowhere = cluster.start(&with(cluster.part(1))).finish();
     assert!(nowhere.complaint(1).contains("bucket"), "{nowhere}");
     assert!(!cluster.is_planted(), "what is refused leaves nothing behind");

@@ -6,13 +6,14 @@ mod cluster;
 use cluster::proxy::Proxy;
 use cluster::until;
 use cluster::worker::{SCHEMA, SHARDS, Store, Worker, letter, scratch};
-use orb_page::{PageId, RunId, RunState};
+use orb_page::{Moment, PageId, RunId, RunKind, RunState};
 use orb_store::{
-    AddressRelease, Batch, SeedToPlant, ShardId, SharedMaking, SharedProject, StoreError, WorkerReport, shard_of,
+    AddressRelease, Batch, PlantedRun, RunTerms, SeedToPlant, ShardId, SharedMaking, SharedProject, StoreError,
+    WorkerReport, shard_of,
 };
 use std::net::IpAddr;
 use std::sync::Barrier;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const LONG: Duration = Duration::from_secs(60);
 const SHORT: Duration = Duration::from_millis(500);
@@ -221,6 +222,133 @@ fn budgets_are_drawn_in_tickets_and_what_is_left_goes_back() {
     });
     assert_eq!(other.clerk.draw(run, 600).unwrap(), Some(500), "the dead spend nothing more");
     assert_eq!(store.project().overview().unwrap().workers.len(), 1);
+}
+
+/// The worker was stopped while it drew on the budget, say: it holds a row that every commit needs.
+#[test]
+fn a_dead_worker_that_holds_a_lock_keeps_nobody_waiting() {
+    let store = Store::start();
+    store.project();
+    let run = store.plant(&[&site(0)]);
+    let mut lost = Worker::join(&store.address(), "lost", SHORT);
+    lost.clerk.draw(run, 600).unwrap();
+    let name = "SELECT application_name FROM pg_stat_activity WHERE application_name LIKE '% clerk lost'";
+    let name: String = store.server.rows(name)[0].get(0);
+    let lock = format!("BEGIN; SELECT 1 FROM {SCHEMA}.run_row FOR UPDATE; SELECT 1 FROM {SCHEMA}.shard FOR UPDATE");
+    let _stopped = store.server.fall_silent(&name, &lock);
+    let mut heir = Worker::join(&store.address(), "heir", LONG);
+    let began = Instant::now();
+    until("the burial", || {
+        heir.clerk.beat(&WorkerReport::default()).unwrap();
+        store.count("worker w WHERE NOT w.alive") == 1
+    });
+    assert_eq!(heir.clerk.draw(run, 2_000).unwrap(), Some(1_000), "what it had drawn is back");
+    assert_eq!(heir.settle(), usize::from(SHARDS), "its shards are free");
+    crawl(std::slice::from_mut(&mut heir));
+    is_complete(&store);
+    assert!(began.elapsed() < Duration::from_secs(20), "it took {:?}", began.elapsed());
+    assert_eq!(store.count("worker w WHERE w.ticket > 0 AND NOT w.alive"), 0);
+}
+
+#[test]
+fn who_draws_does_not_wait_for_a_lock_longer_than_it_may_be_silent() {
+    let store = Store::start();
+    store.project();
+    let run = store.plant(&[&site(0)]);
+    let mut worker = Worker::join(&store.address(), "w", Duration::from_secs(5));
+    worker.settle();
+    let held = store.server.fall_silent("somebody", &format!("BEGIN; SELECT 1 FROM {SCHEMA}.run_row FOR UPDATE"));
+    let began = Instant::now();
+    assert!(matches!(worker.clerk.draw(run, 10), Err(StoreError::StoreAway { .. })));
+    assert!(began.elapsed() < Duration::from_secs(5), "it took {:?}", began.elapsed());
+    worker.clerk.beat(&WorkerReport::default()).unwrap();
+    drop(held);
+    until("the row is free", || worker.clerk.draw(run, 10).is_ok_and(|drawn| drawn == Some(10)));
+    worker.clerk.give_back(run).unwrap();
+    assert_eq!(store.server.number(&format!("SELECT budget_left FROM {SCHEMA}.run_row")), 1_000);
+}
+
+#[test]
+fn a_transaction_that_falls_silent_is_ended_by_the_server() {
+    let store = Store::start();
+    store.project();
+    store.plant(&[&site(0)]);
+    let proxy = Proxy::to(store.server.port);
+    let mut worker = Worker::join(&store.address_at(proxy.port), "w", Duration::from_secs(5));
+    worker.settle();
+    let mut batch = worker.digest();
+    proxy.stall_after_next_begin();
+    let first = worker.project.commit(&mut batch);
+    assert!(proxy.has_stalled() && matches!(first, Err(StoreError::StoreAway { .. })), "{first:?}");
+    let open = "SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%'";
+    until("the server has given it up", || store.server.number(open) == 0);
+    worker.commit(&mut batch).unwrap();
+    crawl(std::slice::from_mut(&mut worker));
+    is_complete(&store);
+}
+
+#[test]
+fn a_run_is_taken_up_with_its_seeds_and_one_that_is_refused_changes_nothing() {
+    let store = Store::start();
+    let mut project = store.project();
+    let run = store.plant(&[&site(0)]);
+    let mut worker = Worker::join(&store.address(), "w", LONG);
+    worker.settle();
+    crawl(std::slice::from_mut(&mut worker));
+    worker.commit(&mut Batch { run, idle: Some(run), ..Batch::default() }).unwrap();
+    project.finish_run(run, RunState::Stopped).unwrap();
+    let seeds = [SeedToPlant { url: site(50), step: None }];
+    let terms = |text: &str| RunTerms { kept: Some(text.to_owned()), ..RunTerms::default() };
+    // Nothing is queued and every shard rests: only the seed keeps the run open.
+    project.resume_on(run, Some(7), &terms("resumed"), &seeds).unwrap();
+    assert!(!project.end_if_done(run).unwrap());
+    assert_eq!(project.last_run().unwrap().unwrap().budget, Some(7));
+    assert_eq!(project.settings().unwrap(), "resumed");
+    // One that goes on keeps its budget.
+    project.resume_on(run, Some(9), &terms("again"), &[]).unwrap();
+    assert_eq!(project.last_run().unwrap().unwrap().budget, Some(7));
+    project.finish_run(run, RunState::Done).unwrap();
+    assert!(project.resume_on(run, None, &terms("refused"), &seeds).is_err(), "it is over");
+    let planted = PlantedRun {
+        kind: RunKind::Crawl,
+        settings: "s".to_owned(),
+        budget: None,
+        machines: Vec::new(),
+        seeds: Vec::new(),
+        by: "planter".into(),
+    };
+    let taken = RunTerms { number: Some(run), ..terms("refused") };
+    assert!(project.plant_on(&planted, &taken).is_err(), "there is such a run");
+    assert_eq!(project.settings().unwrap(), "again");
+    assert_eq!(store.count("letter"), 1, "the seed, once");
+}
+
+#[test]
+fn the_index_of_links_that_was_broken_off_is_made_again() {
+    let store = Store::start();
+    let mut project = store.project();
+    let run = store.plant(&[&site(0)]);
+    project.finish_run(run, RunState::Stopped).unwrap();
+    let valid =
+        format!("SELECT count(*) FROM pg_index WHERE indexrelid = '{SCHEMA}.link_by_source'::regclass AND indisvalid");
+    assert_eq!(store.server.number(&valid), 1);
+    store.server.run_sql(&format!(
+        "UPDATE pg_index SET indisvalid = false WHERE indexrelid = '{SCHEMA}.link_by_source'::regclass"
+    ));
+    project.resume_run(run, None).unwrap();
+    project.finish_run(run, RunState::Stopped).unwrap();
+    assert_eq!(store.server.number(&valid), 1);
+}
+
+#[test]
+fn a_worker_knows_the_time_of_the_store() {
+    let store = Store::start();
+    store.project();
+    let worker = Worker::join(&store.address(), "w", LONG);
+    let now = || Moment(store.server.number("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"));
+    let (before, told, after) = (now(), worker.member.store_time(), now());
+    assert!(told <= after, "never ahead of it");
+    assert!(before.since(told) < Duration::from_secs(2), "{told:?}, and it was {before:?}");
 }
 
 #[test]

@@ -15,7 +15,12 @@ pub(crate) struct SteadyClock {
 impl SteadyClock {
     /// A clock synchronised with the machine's, once.
     pub(crate) fn start() -> Self {
-        Self { began: Moment::now(), at: uptime() }
+        Self::showing(Moment::now())
+    }
+
+    /// A clock that shows this time now: that of a store whose moments several machines read.
+    pub(crate) fn showing(now: Moment) -> Self {
+        Self { began: now, at: uptime() }
     }
 
     /// Now.
@@ -37,4 +42,22 @@ fn uptime() -> Duration {
     let id = rustix::time::ClockId::Monotonic;
     let time = rustix::time::clock_gettime(id);
     Duration::new(u64::try_from(time.tv_sec).unwrap_or(0), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn machines_with_different_clocks_agree_on_when_a_host_may_be_asked_again() {
+        // One is told by a host to come back in a minute; the store's clock is an hour behind this
+        // machine's.
+        let store = Moment(Moment::now().0 - 3_600_000);
+        let first = SteadyClock::showing(store);
+        let not_before = first.now().plus(Duration::from_secs(60));
+        // Another takes the host over, which reads the store's clock as well, but later.
+        let second = SteadyClock::showing(first.now());
+        let wait = not_before.since(second.now());
+        assert!(wait > Duration::from_secs(50) && wait <= Duration::from_secs(60), "{wait:?}");
+    }
 }

@@ -5,6 +5,7 @@
 //! given away in a commit of our own once nothing of it is in flight. Our lease counts from before
 //! the beat was sent, and ends early by the time between two beats: nothing is sent after that
 //! (`Frontier::member_until`). The same thread draws the budget and notices the end of the run.
+//! When the worker is to leave, it goes on beating until everything is committed.
 
 use crate::drive::clock::SteadyClock;
 use crate::record::Item;
@@ -13,6 +14,7 @@ use crate::shared::{SharedState, Stop};
 use crate::watch::progress::Pause;
 use crate::worker::Team;
 use crate::worker::ender::Ender;
+use crate::worker::pulse::beat_until;
 use crate::worker::purse::Purse;
 use crossbeam_channel::Sender;
 use orb_page::{Moment, RunId, RunState};
@@ -60,6 +62,12 @@ pub(super) struct Clerk {
     pub(super) known: BTreeSet<ShardId>,
     /// Pages fetched until the last beat, and when that was.
     pub(super) fetched: (u64, Instant),
+    /// What is wrong with this machine's clock.
+    pub(super) skew: Option<String>,
+    /// Set when everything is committed.
+    pub(super) home: Arc<Stop>,
+    /// How long the lease lasts.
+    pub(super) lease: Duration,
 }
 
 /// What is being done with shards.
@@ -70,7 +78,8 @@ enum Move {
 }
 
 impl Clerk {
-    /// Beats until this incarnation is asked to stop. An error means that the incarnation is over.
+    /// Beats until this incarnation is asked to stop, and then until everything is committed. An
+    /// error means that the incarnation is over.
     pub(super) fn run(mut self) -> Result<ShardClerk, StoreError> {
         let (mut next, mut moving) = (Instant::now(), Move::Nothing);
         loop {
@@ -78,8 +87,7 @@ impl Clerk {
                 self.shared.stop.ask();
             }
             if self.shared.stop.is_set() {
-                self.ender.wait();
-                return Ok(self.desk);
+                return self.see_off();
             }
             if Instant::now() >= next {
                 let moves = self.shared.team.as_ref().map_or(0, Team::moves);
@@ -108,13 +116,26 @@ impl Clerk {
         }
     }
 
+    /// Beats until what was fetched is committed and the last look at the run is over. Nothing may
+    /// be sent meanwhile but what is under way.
+    fn see_off(self) -> Result<ShardClerk, StoreError> {
+        let Self { mut desk, mut ender, recorder, home, lease, .. } = self;
+        // The recorder ends when nobody can send it anything.
+        drop(recorder);
+        beat_until(&mut desk, ("committing what it has fetched", lease), |_| home.is_set() && ender.is_over())?;
+        ender.wait();
+        Ok(desk)
+    }
+
     /// Renews our lease. `None` if the store does not answer.
     fn beat(&mut self) -> Result<Option<(HeartbeatReply, Duration)>, StoreError> {
         let sent = self.clock.now();
         let report =
             WorkerReport { why: self.why(sent), pages_per_second: self.speed(), queued: self.shared.progress.queued() };
+        let before = Moment::now();
         match self.desk.beat(&report) {
             Ok(beat) => {
+                self.skew = skew((before, Moment::now()), beat.store_time);
                 let early = beat.lease / 5;
                 self.shared.frontier().member_until(sent.plus(beat.lease.saturating_sub(early)));
                 self.shared.wake.notify_one();
@@ -128,8 +149,16 @@ impl Clerk {
         }
     }
 
-    /// What we wait for, in a few words.
+    /// What we wait for, in a few words, and what is wrong with our clock.
     fn why(&self, now: Moment) -> String {
+        let waits = self.waits_for(now);
+        match &self.skew {
+            Some(skew) => format!("{waits}; {skew}"),
+            None => waits,
+        }
+    }
+
+    fn waits_for(&self, now: Moment) -> String {
         if let Some(pause) = self.shared.progress.paused() {
             return pause.text().to_owned();
         }
@@ -247,7 +276,34 @@ impl Clerk {
     }
 }
 
+/// What is wrong with this machine's clock, if the store says another time by more than a second
+/// than any that it showed during the call. The crawl keeps the store's time; logs and file dates
+/// do not.
+fn skew((before, after): (Moment, Moment), store: Moment) -> Option<String> {
+    let (fast, slow) = (before.since(store), store.since(after));
+    let told = |by: Duration, how: &str| format!("its clock is {} s {how}", by.as_secs());
+    match (fast.as_secs(), slow.as_secs()) {
+        (0, 0) => None,
+        (1.., _) => Some(told(fast, "fast")),
+        _ => Some(told(slow, "slow")),
+    }
+}
+
 /// Adds seeds to the scope.
 fn add_seeds<'a>(scope: &SharedScope, urls: impl Iterator<Item = &'a str>) {
     urls.filter_map(|url| Address::from_canonical(url).ok()).for_each(|seed| scope.add(&seed));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_is_wrong_by_more_than_a_second_is_told() {
+        let local = |at: i64| (Moment(at), Moment(at + 40));
+        assert_eq!(skew(local(10_000), Moment(10_020)), None);
+        assert_eq!(skew(local(10_000), Moment(9_100)), None);
+        assert_eq!(skew(local(3_700_000), Moment(100_000)).as_deref(), Some("its clock is 3600 s fast"));
+        assert_eq!(skew(local(100_000), Moment(3_700_040)).as_deref(), Some("its clock is 3600 s slow"));
+    }
 }

@@ -47,6 +47,11 @@ impl Ender {
         false
     }
 
+    /// Whether no look is under way.
+    pub(super) fn is_over(&self) -> bool {
+        self.looking.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     /// Waits until the last look is over, and with it what it has begun.
     pub(super) fn wait(&mut self) -> bool {
         self.looking.take().is_some_and(|looking| looking.join().unwrap_or(false))

@@ -60,13 +60,12 @@ pub fn plant(at: &SharedAddress, request: &SharedRequest<'_>) -> Result<RunId, C
     {
         return Err(CrawlError::Held { project: name.to_owned(), run: run.0 });
     }
-    store.keep_settings(&kept)?;
     let seed = |seed: &Address| SeedToPlant { url: seed.as_str().to_owned(), step: None };
     let seeds: Vec<SeedToPlant> = seeds.iter().map(seed).collect();
     if let Some(last) = store.last_run()?.filter(|last| last.record.state.is_resumed()) {
-        return resume(&mut store, request, &last, &seeds);
+        return resume(&mut store, request, (&last, kept), &seeds);
     }
-    let mut terms = RunTerms { number, ..terms(settings) };
+    let mut terms = RunTerms { number, kept: Some(kept), ..terms(settings) };
     if kind == RunKind::Track {
         terms.choice = Some(choice.text());
         terms.chosen = chosen(&mut store, settings, choice)?;
@@ -92,7 +91,7 @@ pub fn stop_shared(at: &SharedAddress, name: &str, run: RunId) -> Result<(), Cra
 fn resume(
     store: &mut SharedProject,
     request: &SharedRequest<'_>,
-    last: &SharedRun,
+    (last, kept): (&SharedRun, String),
     seeds: &[SeedToPlant],
 ) -> Result<RunId, CrawlError> {
     let (record, settings) = (&last.record, request.settings);
@@ -102,14 +101,12 @@ fn resume(
     if request.number.is_some_and(|number| number != record.id) {
         return Err(CrawlError::Setting(format!("run {} was begun by somebody else", record.id.0)));
     }
-    if record.finished_at.is_some() {
-        let done = RunCounters::of(&record.counters);
-        let RunTerms { bytes, time, .. } = terms(settings);
-        let terms = RunTerms { bytes: bytes.map(|most| most.saturating_sub(done.bytes)), time, ..RunTerms::default() };
-        let pages = settings.frontier.max_pages.map(|most| most.saturating_sub(done.pages));
-        store.resume_on(record.id, pages, &terms)?;
-    }
-    store.add_seeds(record.id, seeds)?;
+    let done = RunCounters::of(&record.counters);
+    let RunTerms { bytes, time, .. } = terms(settings);
+    let bytes = bytes.map(|most| most.saturating_sub(done.bytes));
+    let terms = RunTerms { bytes, time, kept: Some(kept), ..RunTerms::default() };
+    let pages = settings.frontier.max_pages.map(|most| most.saturating_sub(done.pages));
+    store.resume_on(record.id, pages, &terms, seeds)?;
     Ok(record.id)
 }
 

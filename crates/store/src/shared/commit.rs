@@ -61,7 +61,7 @@ impl SharedWriter {
             attempt.uncertain = true;
         }
         let done = self.line.with(|line| {
-            line.run("begin a batch", "BEGIN")?;
+            line.begin("begin a batch")?;
             match stand(line, member.worker().0, (no, nonce), uncertain)?.ok_or_else(|| member.fenced())? {
                 Standing::Done => return line.run("begin a batch", "ROLLBACK"),
                 Standing::Next => {}

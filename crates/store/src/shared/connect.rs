@@ -24,6 +24,15 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// noticed by the system before.
 const LONG_PATIENCE: Duration = Duration::from_secs(6 * 3_600);
 
+/// How long the server waits for our next statement within a transaction before it ends the
+/// connection. Others may be waiting for what the transaction has locked.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// How the server notices that our end of a connection is gone: it looks after these seconds, this
+/// often, and gives up an answer that nobody acknowledges (in milliseconds).
+const KEEPALIVE: &str = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3;
+    SET tcp_user_timeout = 20000;";
+
 /// A connection that has rested for longer may have been closed by the server.
 const RESTED: Duration = Duration::from_secs(1);
 
@@ -126,11 +135,11 @@ impl SharedAddress {
             })
         };
         let client = client.map_err(|e: Error| failed("connect", &shown, e))?;
-        let line = SharedLine { runtime, client, shown, statements: HashMap::new() };
+        let line = SharedLine { runtime, client, shown, silence: SILENCE, statements: HashMap::new() };
         let path = schema.map_or_else(String::new, |schema| format!("SET search_path = {};", quoted(schema)));
         line.run(
             "connect",
-            &format!("{path} SET default_transaction_isolation = 'read committed'; SET client_min_messages = warning"),
+            &format!("{path} {KEEPALIVE} SET default_transaction_isolation = 'read committed'; SET client_min_messages = warning"),
         )?;
         Ok(line)
     }
@@ -141,6 +150,8 @@ pub(crate) struct SharedLine {
     runtime: Runtime,
     client: Client,
     shown: String,
+    /// How long the server lets a transaction rest.
+    silence: Duration,
     statements: HashMap<String, Statement>,
 }
 
@@ -212,6 +223,18 @@ impl SharedLine {
         self.wait(what, self.client.batch_execute(sql))
     }
 
+    /// Lets the server end transactions that rest for longer than this.
+    pub(crate) fn resting_at_most(self, silence: Duration) -> Self {
+        Self { silence, ..self }
+    }
+
+    /// Begins a transaction that changes something. The server rolls it back if we fall silent in
+    /// it, so that a process that is stopped there does not keep others waiting for its locks.
+    pub(crate) fn begin(&self, what: &'static str) -> Result<()> {
+        let silence = self.silence.as_millis();
+        self.run(what, &format!("BEGIN; SET LOCAL idle_in_transaction_session_timeout = {silence}"))
+    }
+
     /// A statement, prepared once for the connection.
     pub(crate) fn prepared(&mut self, what: &'static str, sql: &str) -> Result<Statement> {
         if let Some(statement) = self.statements.get(sql) {
@@ -230,21 +253,38 @@ pub(crate) struct Redial {
     who: String,
     line: Option<SharedLine>,
     used: Instant,
-    /// The timeline in which a worker joined, and the worker's name.
-    joined: Option<(i64, String)>,
+    /// Whose line it is, if a worker's.
+    joined: Option<JoinedAs>,
+    /// How long a lock is waited for, if not as long as any answer.
+    lock_wait: Option<Duration>,
+}
+
+/// The worker that a line belongs to.
+pub(crate) struct JoinedAs {
+    /// Its name.
+    pub(crate) name: String,
+    /// The timeline in which it joined.
+    pub(crate) timeline: i64,
+    /// How long the server lets its transactions rest.
+    pub(crate) silence: Duration,
 }
 
 impl Redial {
     pub(crate) fn new(address: Arc<SharedAddress>, schema: &str, who: &str) -> Self {
         let (schema, who) = (schema.to_owned(), who.to_owned());
-        Self { address, schema, who, line: None, used: Instant::now(), joined: None }
+        Self { address, schema, who, line: None, used: Instant::now(), joined: None, lock_wait: None }
     }
 
     /// The same for a worker: it reaches only a server of the timeline in which it joined. After a
     /// failover the store may have forgotten what it told us: our numbers, our leases, that we are
     /// there at all.
-    pub(crate) fn of_worker(self, timeline: i64, name: &str) -> Self {
-        Self { joined: Some((timeline, name.to_owned())), ..self }
+    pub(crate) fn of_worker(self, joined: JoinedAs) -> Self {
+        Self { joined: Some(joined), ..self }
+    }
+
+    /// The same for whoever has something better to do than to wait for a lock.
+    pub(crate) fn waiting_at_most(self, lock_wait: Duration) -> Self {
+        Self { lock_wait: Some(lock_wait), ..self }
     }
 
     /// The line, opened if need be.
@@ -255,11 +295,15 @@ impl Redial {
         self.used = Instant::now();
         if self.line.as_ref().is_none_or(SharedLine::is_closed) {
             self.line = None;
-            let line = self.address.connect(Some(&self.schema), &self.who)?;
-            if let Some((timeline, worker)) = &self.joined
-                && line.timeline()? != *timeline
-            {
-                return Err(StoreError::Fenced { worker: worker.clone() });
+            let mut line = self.address.connect(Some(&self.schema), &self.who)?;
+            if let Some(joined) = &self.joined {
+                if line.timeline()? != joined.timeline {
+                    return Err(StoreError::Fenced { worker: joined.name.clone() });
+                }
+                line = line.resting_at_most(joined.silence);
+            }
+            if let Some(wait) = self.lock_wait {
+                line.run("connect", &format!("SET lock_timeout = {}", wait.as_millis()))?;
             }
             self.line = Some(line);
         }
@@ -294,7 +338,12 @@ pub(crate) fn failed(what: &'static str, shown: &str, error: Error) -> StoreErro
     };
     let code = said.code().code();
     let passing = ["08", "53", "57", "40", "58"].iter().any(|class| code.starts_with(class))
-        || [SqlState::LOCK_NOT_AVAILABLE, SqlState::READ_ONLY_SQL_TRANSACTION].contains(said.code());
+        || [
+            SqlState::LOCK_NOT_AVAILABLE,
+            SqlState::READ_ONLY_SQL_TRANSACTION,
+            SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+        ]
+        .contains(said.code());
     if passing && *said.code() != SqlState::QUERY_CANCELED {
         return StoreError::StoreAway { what, source: error.into() };
     }

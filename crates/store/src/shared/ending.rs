@@ -12,7 +12,7 @@
 
 use super::connect::SharedLine;
 use super::letters::{self, Letter, NearerLetter};
-use super::schema::AFTER_A_RUN;
+use super::schema::{ANALYZE_FACTS, DROP_LINK_INDEX, LINK_INDEX, schema_of};
 use super::{ShardId, SharedProject};
 use crate::error::Result;
 use orb_page::{Flag, LinkKind, PageId, RunId, RunState};
@@ -92,7 +92,7 @@ impl SharedProject {
             }
         }
         let over = self.with(|line| {
-            line.run("end the run", "BEGIN")?;
+            line.begin("end the run")?;
             let over = end(line, id, depths)?;
             line.run("end the run", "COMMIT")?;
             Ok(over)
@@ -110,9 +110,25 @@ impl SharedProject {
         self.index_links()
     }
 
-    /// Makes what people's questions need and a crawl does not.
+    /// Makes what people's questions need and a crawl does not. Workers of the next run may commit
+    /// meanwhile. Of several who try, one does it: the lock is given up with the connection.
     fn index_links(&mut self) -> Result<()> {
-        self.with(|line| line.wait_long("index the links", line.client().batch_execute(AFTER_A_RUN)))
+        const WHAT: &str = "index the links";
+        let schema = schema_of(&self.name);
+        self.with(|line| {
+            let mine = "SELECT pg_try_advisory_lock(hashtext($1), hashtext('links'))";
+            if !line.wait(WHAT, line.client().query_one(mine, &[&schema]))?.get::<_, bool>(0) {
+                return Ok(());
+            }
+            let sql = "SELECT EXISTS (SELECT 1 FROM pg_index WHERE indexrelid = to_regclass('link_by_source') AND NOT indisvalid)";
+            if line.wait(WHAT, line.client().query_one(sql, &[]))?.get(0) {
+                line.wait_long(WHAT, line.client().batch_execute(DROP_LINK_INDEX))?;
+            }
+            line.wait_long(WHAT, line.client().batch_execute(LINK_INDEX))?;
+            line.wait_long(WHAT, line.client().batch_execute(ANALYZE_FACTS))?;
+            let unlock = "SELECT pg_advisory_unlock(hashtext($1), hashtext('links'))";
+            line.wait(WHAT, line.client().query_one(unlock, &[&schema])).map(drop)
+        })
     }
 }
 

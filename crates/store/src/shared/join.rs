@@ -6,15 +6,20 @@
 //! all others. There is no leader; everybody computes the shares from the same table.
 
 use super::addresses::AddressDesk;
-use super::connect::{Redial, SharedAddress, SharedLine};
+use super::burial;
+use super::connect::{JoinedAs, Redial, SharedAddress, SharedLine};
 use super::letters::Mailbox;
 use super::runs::{SharedRun, last};
 use super::schema::schema_of;
 use super::{ShardId, SharedProject, WorkerId, shard_of};
 use crate::error::{Result, StoreError};
-use orb_page::{Moment, RunId};
+use orb_page::Moment;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// The server never ends a transaction that rests for less, however short a lease is: between two
+/// statements an honest worker may have to wait for its turn on a busy machine.
+const LEAST_SILENCE: Duration = Duration::from_secs(5);
 
 /// Who joins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +43,7 @@ pub struct Membership {
     pub(super) id: WorkerId,
     name: Arc<str>,
     lease: Duration,
+    /// What PostgreSQL's clock said when it joined, and when that was heard.
     joined: (Moment, Instant),
     /// The server's timeline when it joined.
     timeline: i64,
@@ -45,8 +51,8 @@ pub struct Membership {
 
 /// Keeps a worker alive and its shards right. One thread's.
 pub struct ShardClerk {
-    member: Membership,
-    line: Redial,
+    pub(super) member: Membership,
+    pub(super) line: Redial,
 }
 
 /// What a worker says of itself with a heartbeat.
@@ -79,29 +85,20 @@ pub struct HeartbeatReply {
     pub seed: u64,
 }
 
-/// Whether a worker's lease has run out, and the server has been up long enough for it to say so;
-/// or whether it joined before a failover and will not be heard again.
-fn expired(timeline: i64) -> String {
-    format!(
-        "alive AND (timeline <> {timeline}
-           OR greatest(until, pg_postmaster_start_time() + lease_ms * interval '1 millisecond') < now())"
-    )
-}
-
 impl Membership {
     /// Joins; `alone` is for what one worker at a time may do. Nothing if others are there.
     pub(super) fn begin(project: &SharedProject, card: &WorkerCard, alone: bool) -> Result<Option<Self>> {
         let line = project.address.connect(Some(&schema_of(&project.name)), &format!("orb {}", card.name))?;
-        let sent = Instant::now();
+        let line = line.resting_at_most(card.lease.max(LEAST_SILENCE));
         let timeline = line.timeline()?;
-        line.run("join", "BEGIN")?;
+        line.begin("join")?;
         // The first to join after a failover says when that was.
         let draw = "UPDATE project SET next_worker = next_worker + 1, timeline = $1,
                       since = CASE WHEN timeline IN (0, $1) THEN since ELSE now() END RETURNING next_worker - 1";
         let id: i64 = line.wait("join", line.client().query_one(draw, &[&timeline]))?.get(0);
         if alone {
             // The dead are buried by whoever comes: nobody else may be there to do it.
-            bury_dead(&line, &expired(timeline))?;
+            burial::bury_dead(&line, timeline)?;
         }
         let taken = "SELECT name FROM worker WHERE alive";
         let rows = line.wait("join", line.client().query(taken, &[]))?;
@@ -121,6 +118,7 @@ impl Membership {
         let values: [&(dyn tokio_postgres::types::ToSql + Sync); 7] =
             [&id, &name, &card.machine, &lease, &weight, &env!("CARGO_PKG_VERSION"), &timeline];
         let row = line.wait("join", line.client().query_one(sql, &values))?;
+        let joined = (Moment(row.get(0)), Instant::now());
         line.run("join", "COMMIT")?;
         Ok(Some(Self {
             address: Arc::clone(&project.address),
@@ -129,7 +127,7 @@ impl Membership {
             id: WorkerId(id),
             name: name.into(),
             lease: card.lease,
-            joined: (Moment(row.get(0)), sent),
+            joined,
             timeline,
         }))
     }
@@ -159,19 +157,16 @@ impl Membership {
         shard_of(host, self.shards)
     }
 
-    /// PostgreSQL's clock when the worker joined.
+    /// PostgreSQL's clock now. It is behind by the time that the answer took when the worker
+    /// joined, so that a wait until a moment of another worker is never too short.
     pub fn store_time(&self) -> Moment {
-        self.joined.0
-    }
-
-    /// When it asked to join.
-    pub fn joined(&self) -> Instant {
-        self.joined.1
+        self.joined.0.plus(self.joined.1.elapsed())
     }
 
     /// Whoever keeps it alive.
     pub fn clerk(&self) -> Result<ShardClerk> {
-        Ok(ShardClerk { member: self.clone(), line: self.redial("clerk") })
+        // Who waits for a lock sends no heartbeat.
+        Ok(ShardClerk { member: self.clone(), line: self.redial("clerk").waiting_at_most(self.lease / 5) })
     }
 
     /// Its letters.
@@ -193,8 +188,10 @@ impl Membership {
     }
 
     pub(super) fn redial(&self, what: &str) -> Redial {
-        let who = format!("orb {} {what}", self.name);
-        Redial::new(Arc::clone(&self.address), &schema_of(&self.project), &who).of_worker(self.timeline, &self.name)
+        let who = format!("{} {what} {}", burial::line_name(&self.project, self.id), self.name);
+        let joined =
+            JoinedAs { name: self.name.to_string(), timeline: self.timeline, silence: self.lease.max(LEAST_SILENCE) };
+        Redial::new(Arc::clone(&self.address), &schema_of(&self.project), &who).of_worker(joined)
     }
 
     pub(super) fn fenced(&self) -> StoreError {
@@ -215,7 +212,11 @@ impl ShardClerk {
                 [&member.id.0, &report.why, &report.pages_per_second, &report.queued.cast_signed()];
             let row = line.wait("send a heartbeat", line.client().query_opt(&sql, &values))?;
             let store_time = Moment(row.ok_or_else(|| member.fenced())?.get(0));
-            bury(line, member.timeline)?;
+            match burial::bury(line, &member.project, member.timeline) {
+                // What it needs is locked: the next heartbeat tries again.
+                Ok(()) | Err(StoreError::StoreAway { .. }) => {}
+                Err(error) => return Err(error),
+            }
             let (share, held, free) = shares(line, member)?;
             let seed = line.prepared("read the seeds", "SELECT next_seed - 1 FROM project")?;
             let seed: i64 = line.wait("read the seeds", line.client().query_one(&seed, &[]))?.get(0);
@@ -230,7 +231,7 @@ impl ShardClerk {
     pub fn take(&mut self, most: u16) -> Result<Vec<ShardId>> {
         let id = self.member.id.0;
         self.line.with(|line| {
-            line.run("take shards", "BEGIN")?;
+            line.begin("take shards")?;
             let sql = "SELECT s.id FROM shard s LEFT JOIN worker w ON w.id = s.worker AND w.alive WHERE w.id IS NULL
                        ORDER BY s.id LIMIT $1 FOR UPDATE OF s SKIP LOCKED";
             let rows = line.wait("take shards", line.client().query(sql, &[&i64::from(most)]))?;
@@ -246,122 +247,11 @@ impl ShardClerk {
         })
     }
 
-    /// Draws up to `pages` from the budget of a run; `None` if it has none.
-    pub fn draw(&mut self, run: RunId, pages: u64) -> Result<Option<u64>> {
-        self.draw_from(("budget_left", "ticket"), run, pages)
-    }
-
-    /// Draws up to `bytes` from its budget of bytes; `None` if it has none.
-    pub fn draw_bytes(&mut self, run: RunId, bytes: u64) -> Result<Option<u64>> {
-        self.draw_from(("bytes_left", "byte_ticket"), run, bytes)
-    }
-
-    fn draw_from(&mut self, (purse, ticket): (&str, &str), run: RunId, amount: u64) -> Result<Option<u64>> {
-        let member = &self.member;
-        self.line.with(|line| {
-            line.run("draw on the budget", "BEGIN")?;
-            let sql = format!("SELECT {purse} FROM run_row WHERE id = $1 FOR UPDATE");
-            let run = run.0.cast_signed();
-            let row = line.wait("draw on the budget", line.client().query_opt(&sql, &[&run]))?;
-            let Some(left) = row.and_then(|row| row.get::<_, Option<i64>>(0)) else {
-                line.run("draw on the budget", "ROLLBACK")?;
-                return Ok(None);
-            };
-            let drawn = left.min(i64::try_from(amount).unwrap_or(i64::MAX)).max(0);
-            // What is left of a ticket for another run is worth nothing.
-            let sql = format!(
-                "UPDATE worker SET ticket = CASE WHEN ticket_run = $2 THEN ticket ELSE 0 END + {pages},
-                   byte_ticket = CASE WHEN ticket_run = $2 THEN byte_ticket ELSE 0 END + {bytes}, ticket_run = $2
-                 WHERE id = $1 AND alive",
-                pages = if ticket == "ticket" { drawn } else { 0 },
-                bytes = if ticket == "ticket" { 0 } else { drawn },
-            );
-            let known = line.wait("draw on the budget", line.client().execute(&sql, &[&member.id.0, &run]))?;
-            if known == 0 {
-                return Err(member.fenced());
-            }
-            let sql = format!("UPDATE run_row SET {purse} = {purse} - $2 WHERE id = $1");
-            line.wait("draw on the budget", line.client().execute(&sql, &[&run, &drawn]))?;
-            line.run("draw on the budget", "COMMIT")?;
-            Ok(Some(drawn.cast_unsigned()))
-        })
-    }
-
-    /// Gives back what was drawn for a run and is not spent: nothing is under way. Others may need
-    /// it.
-    pub fn give_back(&mut self, run: RunId) -> Result<()> {
-        let (id, run) = (self.member.id.0, run.0.cast_signed());
-        self.line.with(|line| {
-            line.run("give a budget back", "BEGIN")?;
-            let sql = "SELECT 1 FROM run_row WHERE id = $1 FOR UPDATE";
-            line.wait("give a budget back", line.client().execute(sql, &[&run]))?;
-            refund(line, &[id])?;
-            let sql = "UPDATE worker SET ticket = 0, byte_ticket = 0 WHERE id = $1";
-            line.wait("give a budget back", line.client().execute(sql, &[&id]))?;
-            line.run("give a budget back", "COMMIT")
-        })
-    }
-
     /// Leaves in order: the shards are free at once, and what was drawn and not spent goes back.
     pub fn leave(&mut self) -> Result<()> {
-        let id = self.member.id.0;
-        self.line.with(|line| {
-            line.run("leave", "BEGIN")?;
-            end_of(line, &[id])?;
-            let sql = "UPDATE shard SET worker = NULL, since = now() WHERE worker = $1";
-            line.wait("leave", line.client().execute(sql, &[&id]))?;
-            let sql = "UPDATE address SET until = now() WHERE worker = $1";
-            line.wait("leave", line.client().execute(sql, &[&id]))?;
-            line.run("leave", "COMMIT")
-        })
+        let id = self.member.id;
+        self.line.with(|line| burial::leave(line, id))
     }
-}
-
-/// Buries whoever's lease has run out, also by whoever does not work on the project.
-pub(super) fn bury_expired(line: &mut SharedLine) -> Result<()> {
-    let timeline = line.timeline()?;
-    bury(line, timeline)
-}
-
-/// Buries whoever's lease has run out. One that hangs in the middle of a commit holds its row: its
-/// connection is ended, and it is buried at the next heartbeat of anybody.
-fn bury(line: &mut SharedLine, timeline: i64) -> Result<()> {
-    let expired = expired(timeline);
-    let look = line.prepared("look for the dead", &format!("SELECT count(*) FROM worker WHERE {expired}"))?;
-    if line.wait("look for the dead", line.client().query_one(&look, &[]))?.get::<_, i64>(0) == 0 {
-        return Ok(());
-    }
-    line.run("bury a worker", "BEGIN")?;
-    bury_dead(line, &expired)?;
-    line.run("bury a worker", "COMMIT")?;
-    let sql = format!(
-        "SELECT pg_terminate_backend(a.pid) FROM worker w JOIN pg_stat_activity a ON a.pid = w.backend
-         WHERE {expired} AND a.application_name = 'orb ' || w.name || ' commit' AND a.usename = current_user"
-    );
-    line.wait("end a hanging commit", line.client().query(&sql, &[])).map(drop)
-}
-
-fn bury_dead(line: &SharedLine, expired: &str) -> Result<()> {
-    let sql = format!("SELECT id FROM worker WHERE {expired} FOR UPDATE SKIP LOCKED");
-    let rows = line.wait("bury a worker", line.client().query(&sql, &[]))?;
-    let dead: Vec<i64> = rows.iter().map(|row| row.get(0)).collect();
-    end_of(line, &dead)
-}
-
-/// Marks workers as dead; what they have drawn and not spent goes back to their runs.
-fn end_of(line: &SharedLine, workers: &[i64]) -> Result<()> {
-    refund(line, workers)?;
-    let sql = "UPDATE worker SET alive = false, ticket = 0, byte_ticket = 0 WHERE id = ANY($1)";
-    line.wait("bury a worker", line.client().execute(sql, &[&workers])).map(drop)
-}
-
-/// What workers have drawn and not spent goes back to their runs.
-fn refund(line: &SharedLine, workers: &[i64]) -> Result<()> {
-    let sql = "UPDATE run_row r SET budget_left = r.budget_left + t.pages, bytes_left = r.bytes_left + t.bytes FROM
-                 (SELECT ticket_run AS run, sum(ticket)::bigint AS pages, sum(byte_ticket)::bigint AS bytes FROM worker
-                  WHERE id = ANY($1) AND alive AND (ticket > 0 OR byte_ticket > 0) GROUP BY ticket_run) t
-               WHERE r.id = t.run";
-    line.wait("give a budget back", line.client().execute(sql, &[&workers])).map(drop)
 }
 
 /// How many shards the worker should hold, which it holds, and how many nobody does. What is left

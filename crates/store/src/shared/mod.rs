@@ -12,6 +12,7 @@
 mod acks;
 mod addresses;
 mod ask;
+mod burial;
 mod commit;
 mod connect;
 mod copied;
@@ -39,6 +40,7 @@ mod seeds;
 mod splits;
 mod stitching;
 mod stock;
+mod tickets;
 mod tracking;
 mod writer;
 

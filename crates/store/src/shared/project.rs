@@ -26,6 +26,8 @@ pub struct SharedListing {
     pub run: Option<RunId>,
     /// The machines that run is meant for; empty means any.
     pub machines: Vec<String>,
+    /// How many workers it has.
+    pub workers: u64,
 }
 
 /// How a project is made.
@@ -53,14 +55,16 @@ impl SharedProject {
         for row in line.wait("list the projects", line.client().query(sql, &[]))? {
             let schema: String = row.get(0);
             let sql = format!(
-                "SELECT p.name, r.id, r.machines FROM {schema}.project p LEFT JOIN
+                "SELECT p.name, r.id, r.machines, (SELECT count(*) FROM {schema}.worker WHERE alive AND until > now())
+                 FROM {schema}.project p LEFT JOIN
                    (SELECT id, machines FROM {schema}.run_row WHERE finished_at IS NULL ORDER BY id DESC LIMIT 1) r ON true",
                 schema = quoted(&schema)
             );
             for row in line.wait("list the projects", line.client().query(&sql, &[]))? {
                 let run = row.get::<_, Option<i32>>(1).map(|id| RunId(id.cast_unsigned()));
                 let machines = row.get::<_, Option<Vec<String>>>(2).unwrap_or_default();
-                found.push(SharedListing { name: row.get(0), run, machines });
+                let workers = row.get::<_, i64>(3).cast_unsigned();
+                found.push(SharedListing { name: row.get(0), run, machines, workers });
             }
         }
         Ok(found)
@@ -102,12 +106,6 @@ impl SharedProject {
     pub fn settings(&mut self) -> Result<String> {
         let sql = "SELECT settings FROM project";
         self.with(|line| Ok(line.wait("read the settings", line.client().query_one(sql, &[]))?.get(0)))
-    }
-
-    /// Keeps its settings.
-    pub fn keep_settings(&mut self, text: &str) -> Result<()> {
-        let sql = "UPDATE project SET settings = $1";
-        self.with(|line| line.wait("keep the settings", line.client().execute(sql, &[&text])).map(drop))
     }
 
     /// Becomes one of its workers.

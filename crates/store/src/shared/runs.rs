@@ -48,6 +48,8 @@ pub struct RunTerms {
     pub chosen: Vec<PageId>,
     /// The number that the run must get: none is begun if somebody else has begun one since.
     pub number: Option<RunId>,
+    /// The project's settings from then on, if they change with it.
+    pub kept: Option<String>,
 }
 
 /// A run to begin.
@@ -120,7 +122,7 @@ impl SharedProject {
     pub fn plant_on(&mut self, run: &PlantedRun, terms: &RunTerms) -> Result<RunId> {
         let letters = seed_letters(&run.seeds, &run.by, self.shards)?;
         self.with(|line| {
-            line.run("begin a run", "BEGIN")?;
+            line.begin("begin a run")?;
             let sql = "UPDATE project SET next_run = next_run + 1 RETURNING next_run - 1";
             let id: i32 = line.wait("begin a run", line.client().query_one(sql, &[]))?.get(0);
             if terms.number.is_some_and(|number| number.0.cast_signed() != id) {
@@ -139,6 +141,7 @@ impl SharedProject {
             let values: [&(dyn tokio_postgres::types::ToSql + Sync); 9] =
                 [&id, &kind, &running, &run.settings, &budget, &run.machines, &bytes, &time, &terms.choice];
             line.wait("begin a run", line.client().execute(sql, &values))?;
+            keep_settings(line, terms)?;
             choose(line, &terms.chosen)?;
             seeds::write(line, run.seeds.iter().map(|seed| (seed, None)))?;
             letters::write_from_nobody(line, &letters)?;
@@ -151,7 +154,7 @@ impl SharedProject {
     pub fn add_seeds(&mut self, run: RunId, planted: &[SeedToPlant]) -> Result<()> {
         let letters = seed_letters(planted, &Arc::from("orb"), self.shards)?;
         self.with(|line| {
-            line.run("add seeds", "BEGIN")?;
+            line.begin("add seeds")?;
             let sql = "SELECT 1 FROM run_row WHERE id = $1 AND finished_at IS NULL FOR UPDATE";
             let open = line.wait("add seeds", line.client().query_opt(sql, &[&run.0.cast_signed()]))?;
             if open.is_none() {
@@ -165,18 +168,36 @@ impl SharedProject {
 
     /// Takes up a run that was stopped, with another budget if one is given.
     pub fn resume_run(&mut self, run: RunId, budget: Option<u64>) -> Result<()> {
-        self.resume_on(run, budget, &RunTerms::default())
+        self.resume_on(run, budget, &RunTerms::default(), &[])
     }
 
-    /// The same with other limits than a number of pages; those that are not given stay.
-    pub fn resume_on(&mut self, run: RunId, budget: Option<u64>, terms: &RunTerms) -> Result<()> {
-        let sql = "UPDATE run_row SET state = $2, finished_at = NULL, budget_left = coalesce($3, budget_left),
-                     bytes_left = coalesce($4, bytes_left), max_ms = coalesce($5, max_ms),
-                     resumed_at = (extract(epoch FROM clock_timestamp()) * 1000)::bigint
-                   WHERE id = $1 AND finished_at IS NOT NULL";
-        let (budget, bytes) = (budget.map(u64::cast_signed), terms.bytes.map(u64::cast_signed));
-        let (run, running, time) = (run.0.cast_signed(), RunStatus::Running.name(), millis(terms.time));
-        self.set_run(sql, &[&run, &running, &budget, &bytes, &time])
+    /// The same with other limits than a number of pages, where those that are not given stay, and
+    /// with more seeds. All at once: a run that goes on with nothing to do would end before its
+    /// seeds come. One that goes on already keeps its limits.
+    pub fn resume_on(
+        &mut self,
+        run: RunId,
+        budget: Option<u64>,
+        terms: &RunTerms,
+        planted: &[SeedToPlant],
+    ) -> Result<()> {
+        const WHAT: &str = "resume a run";
+        let letters = seed_letters(planted, &Arc::from("orb"), self.shards)?;
+        self.with(|line| {
+            line.begin(WHAT)?;
+            let id = run.0.cast_signed();
+            let sql = "SELECT state, finished_at IS NULL FROM run_row WHERE id = $1 FOR UPDATE";
+            let row = line.wait(WHAT, line.client().query_opt(sql, &[&id]))?;
+            let row = row.filter(|row| RunStatus::of(row.get(0)).is_resumed());
+            let row = row.ok_or_else(|| StoreError::Shared(format!("run {} does not go on", run.0)))?;
+            if !row.get::<_, bool>(1) {
+                reopen(line, id, budget, terms)?;
+            }
+            keep_settings(line, terms)?;
+            seeds::write(line, planted.iter().map(|seed| (seed, None)))?;
+            letters::write_from_nobody(line, &letters)?;
+            line.run(WHAT, "COMMIT")
+        })
     }
 
     pub(super) fn set_run(&mut self, sql: &str, values: &[&(dyn tokio_postgres::types::ToSql + Sync)]) -> Result<()> {
@@ -185,6 +206,26 @@ impl SharedProject {
             _ => Err(StoreError::Shared("there is no such run, or it has ended".to_owned())),
         })
     }
+}
+
+/// Lets a stopped run go on, within a transaction.
+fn reopen(line: &SharedLine, run: i32, budget: Option<u64>, terms: &RunTerms) -> Result<()> {
+    let sql = "UPDATE run_row SET state = $2, finished_at = NULL, budget_left = coalesce($3, budget_left),
+                 bytes_left = coalesce($4, bytes_left), max_ms = coalesce($5, max_ms),
+                 resumed_at = (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+               WHERE id = $1";
+    let (budget, bytes) = (budget.map(u64::cast_signed), terms.bytes.map(u64::cast_signed));
+    let (running, time) = (RunStatus::Running.name(), millis(terms.time));
+    let values: [&(dyn tokio_postgres::types::ToSql + Sync); 5] = [&run, &running, &budget, &bytes, &time];
+    line.wait("resume a run", line.client().execute(sql, &values)).map(drop)
+}
+
+/// Writes the project's settings down if they change with a run, within its transaction: a run that
+/// is refused leaves them as they were.
+fn keep_settings(line: &SharedLine, terms: &RunTerms) -> Result<()> {
+    let Some(text) = &terms.kept else { return Ok(()) };
+    let sql = "UPDATE project SET settings = $1";
+    line.wait("keep the settings", line.client().execute(sql, &[text])).map(drop)
 }
 
 fn millis(span: Option<Duration>) -> Option<i64> {

@@ -117,9 +117,11 @@ CREATE TABLE trap_row (key bigint PRIMARY KEY, count bigint NOT NULL);
 CREATE VIEW source_row AS SELECT source AS id, page FROM visit_row WHERE source IS NOT NULL;
 ";
 
-/// The index that people's questions about links need, and a crawl does not.
-pub(crate) const AFTER_A_RUN: &str =
-    "CREATE INDEX IF NOT EXISTS link_by_source ON link_row (source); ANALYZE link_row, page_row, visit_row";
+/// The index that people's questions about links need, and a crawl does not. It is made beside the
+/// next run's commits; what is left of an attempt that was broken off is dropped first.
+pub(crate) const LINK_INDEX: &str = "CREATE INDEX CONCURRENTLY IF NOT EXISTS link_by_source ON link_row (source)";
+pub(crate) const DROP_LINK_INDEX: &str = "DROP INDEX CONCURRENTLY IF EXISTS link_by_source";
+pub(crate) const ANALYZE_FACTS: &str = "ANALYZE link_row, page_row, visit_row";
 
 /// What a project's row says of it.
 pub(crate) struct Described {
@@ -138,7 +140,7 @@ pub(crate) fn create(line: &SharedLine, project: &str, shards: u16, settings: &s
 }
 
 fn create_locked(line: &SharedLine, schema: &str, (project, shards, settings): (&str, u16, &str)) -> Result<()> {
-    // The only advisory lock: held while tables are made, never on the way of a page.
+    // Advisory locks are for making tables and indexes, never on the way of a page.
     let client = line.client();
     line.wait("make a project", client.execute("SELECT pg_advisory_xact_lock(hashtext($1))", &[&schema]))?;
     if exists(line, schema)? {

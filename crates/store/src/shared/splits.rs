@@ -81,7 +81,7 @@ impl SplitDesk {
         // A connection for a moment, every few minutes.
         member.redial("splits").with(|line| {
             const WHAT: &str = "add a split";
-            line.run(WHAT, "BEGIN")?;
+            line.begin(WHAT)?;
             // As in a commit: held against burial until the transaction ends.
             let sql = "SELECT batch FROM worker WHERE id = $1 AND alive FOR KEY SHARE";
             let row = line.wait(WHAT, line.client().query_opt(sql, &[&worker]))?;

@@ -12,8 +12,8 @@
 //! is seen, or it loads the new positions.
 
 use super::SharedProject;
+use super::burial::bury_expired;
 use super::connect::SharedLine;
-use super::join::bury_expired;
 use super::objects::ObjectArchive;
 use super::writer::point;
 use crate::FileEnd;
@@ -53,7 +53,7 @@ impl SharedProject {
         let archive = ObjectArchive::open(&self.address, &self.name)?;
         let project = self.name.clone();
         let (groups, number, all) = self.with(|line| {
-            bury_expired(line)?;
+            bury_expired(line, &project)?;
             if let Some(worker) = living(line)? {
                 return Err(busy(&project, &worker));
             }
@@ -105,7 +105,7 @@ impl SharedProject {
         point("after-stitched-object")?;
         let file = FileEnd { name: name.into(), length, records };
         let refused = self.with(|line| {
-            line.run("stitch objects", "BEGIN")?;
+            line.begin("stitch objects")?;
             let refused = move_visits(line, group, (number << 32 | no, &file))?;
             if refused.is_some() {
                 line.run("stitch objects", "ROLLBACK")?;

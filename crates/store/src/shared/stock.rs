@@ -8,8 +8,8 @@
 //! stitched together, is given an hour.
 
 use super::SharedProject;
+use super::burial::bury_expired;
 use super::connect::SharedLine;
-use super::join::bury_expired;
 use super::objects::{ObjectArchive, StoredObject};
 use crate::error::Result;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -67,9 +67,10 @@ impl SharedProject {
     pub fn take_stock(&mut self) -> Result<ArchiveStock> {
         let archive = ObjectArchive::open(&self.address, &self.name)?;
         let objects = archive.list()?;
+        let project = self.name.clone();
         let named = self.with(|line| {
             // Otherwise what the last worker has left behind would be under way for ever.
-            bury_expired(line)?;
+            bury_expired(line, &project)?;
             named(line)
         })?;
         let lost = lost(&objects, &named);

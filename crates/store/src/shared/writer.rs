@@ -122,7 +122,8 @@ impl SharedWriter {
         if numbers.is_low(pages) { line.with(|line| numbers.refill(line, pages)) } else { Ok(()) }
     }
 
-    /// Says which connection commits, so that one that hangs can be ended.
+    /// Says which connection commits, for whoever looks at the server; and sees that the worker is
+    /// not dead already.
     fn introduce(&mut self) -> Result<()> {
         let id = self.member.worker().0;
         let sql = "UPDATE worker SET backend = pg_backend_pid() WHERE id = $1 AND alive";

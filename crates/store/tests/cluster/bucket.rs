@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// Objects by their paths, and what was asked.
 #[derive(Default)]
@@ -12,6 +13,8 @@ pub struct BucketState {
     pub objects: Mutex<BTreeMap<String, Vec<u8>>>,
     /// Every so many requests one is answered with 503.
     pub fail_every: AtomicU64,
+    /// How long an object takes, in milliseconds.
+    pub slow: AtomicU64,
     pub requests: AtomicU64,
     pub failures: AtomicU64,
     pub ranges: Mutex<Vec<String>>,
@@ -65,6 +68,12 @@ fn serve(stream: TcpStream, state: &BucketState) {
         reader.read_exact(&mut body).unwrap();
         let mut words = head.split(' ');
         let (method, target) = (words.next().unwrap().to_owned(), words.next().unwrap().to_owned());
+        if method == "PUT" {
+            let began = Instant::now();
+            while began.elapsed() < Duration::from_millis(state.slow.load(Ordering::SeqCst)) {
+                std::thread::park_timeout(Duration::from_millis(20));
+            }
+        }
         let (status, extra, answer) = answered(state, (&method, &target), field("range"), body);
         let no_body = method == "HEAD";
         let lengths = format!("Content-Length: {}\r\n", answer.len());

@@ -17,6 +17,8 @@ struct ProxyControl {
     cut_after_commit: AtomicBool,
     /// How often that was done.
     cuts: AtomicU64,
+    /// Pass the next BEGIN on, and nothing of that connection after it.
+    stall_after_begin: AtomicBool,
 }
 
 impl Proxy {
@@ -47,6 +49,16 @@ impl Proxy {
         self.control.cut_after_commit.store(true, Ordering::SeqCst);
     }
 
+    /// From the next BEGIN on, once: it reaches the server, and nothing after it does.
+    pub fn stall_after_next_begin(&self) {
+        self.control.stall_after_begin.store(true, Ordering::SeqCst);
+    }
+
+    /// Whether that has happened.
+    pub fn has_stalled(&self) -> bool {
+        !self.control.stall_after_begin.load(Ordering::SeqCst)
+    }
+
     /// How many answers were lost.
     pub fn cuts(&self) -> u64 {
         self.control.cuts.load(Ordering::SeqCst)
@@ -75,6 +87,12 @@ fn pass(mut from: TcpStream, mut to: TcpStream, control: Option<&ProxyControl>) 
         }
         if to.write_all(bytes).is_err() {
             break;
+        }
+        if control.is_some_and(|control| {
+            bytes.windows(6).any(|w| w == b"BEGIN;") && control.stall_after_begin.swap(false, Ordering::SeqCst)
+        }) {
+            // Nobody reads what comes now; the way back ends the connection when the server does.
+            return std::mem::forget((from, to));
         }
     }
     let _ = from.shutdown(Shutdown::Both);

@@ -127,6 +127,20 @@ impl Server {
         HeldSnapshot { _client: client, _runtime: runtime }
     }
 
+    /// A connection of this name that has run these statements and is silent since, until it is
+    /// dropped.
+    pub fn fall_silent(&self, name: &str, sql: &str) -> HeldSnapshot {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let client = runtime.block_on(async {
+            let mut config: tokio_postgres::Config = self.url().parse().unwrap();
+            let (client, connection) = config.application_name(name).connect(NoTls).await.unwrap();
+            tokio::spawn(connection);
+            client.batch_execute(sql).await.unwrap();
+            client
+        });
+        HeldSnapshot { _client: client, _runtime: runtime }
+    }
+
     /// Runs statements.
     pub fn run_sql(&self, sql: &str) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
