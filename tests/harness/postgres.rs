@@ -1,10 +1,12 @@
 //! How does a test get its own PostgreSQL server?
 
 use super::orb::Running;
+use super::tls::server_files;
 use postgres::{Client, NoTls};
 use rustix::process::{Pid, Signal, geteuid, kill_process};
+use std::fs::Permissions;
 use std::net::TcpListener;
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -16,18 +18,47 @@ pub(crate) const PASSWORD: &str = "s3cret-of-the-test";
 /// The user a server runs as when the tests run as root, which it refuses: nobody.
 const NOBODY: u32 = 65_534;
 
+/// What a server with Citus is started with.
+const CITUS: [&str; 4] = [
+    "shared_preload_libraries=citus",
+    "citus.node_conninfo=sslmode=disable",
+    "citus.shard_count=8",
+    "citus.enable_statistics_collection=off",
+];
+
 /// A server in its own directory, reached by a socket in it, until it is dropped.
 pub(crate) struct Postgres {
     dir: TempDir,
     server: Option<Child>,
-    /// The port where others of a Citus cluster reach it; without one it is no part of any.
+    /// The port where others reach it, if they do.
     port: Option<u16>,
+    /// What it is started with.
+    settings: Vec<String>,
 }
 
 impl Postgres {
     /// Creates a database cluster and starts a server for it.
     pub(crate) fn start() -> Self {
-        Self::start_as(None)
+        Self::start_as(None, |_| Vec::new())
+    }
+
+    /// One that is also reached at 127.0.0.1 and 127.0.0.2, with a certificate for the former, and
+    /// the certificate of that one's issuer.
+    pub(crate) fn start_secure() -> (Self, PathBuf) {
+        let mut issued = PathBuf::new();
+        let postgres = Self::start_as(Some(free_port()), |dir| {
+            let (certificate, key, issuer) = server_files(&dir.join("tls"));
+            std::fs::set_permissions(&key, Permissions::from_mode(0o600)).unwrap();
+            if geteuid().is_root() {
+                chown(&certificate, Some(NOBODY), Some(NOBODY)).unwrap();
+                chown(&key, Some(NOBODY), Some(NOBODY)).unwrap();
+            }
+            issued = issuer.into();
+            let files = [format!("ssl_cert_file={certificate}"), format!("ssl_key_file={key}")];
+            let more = ["ssl=on", "listen_addresses=127.0.0.1,127.0.0.2"].map(str::to_owned);
+            files.into_iter().chain(more).collect()
+        });
+        (postgres, issued)
     }
 
     /// Servers with Citus, the first of which knows the others; nothing where it is not installed.
@@ -35,7 +66,8 @@ impl Postgres {
         let versions = std::fs::read_dir("/usr/share/postgresql").into_iter().flatten();
         let mut controls = versions.map(|entry| entry.unwrap().path().join("extension/citus.control"));
         controls.find(|path| path.exists())?;
-        let made: Vec<Self> = (0..servers).map(|_| Self::start_as(Some(free_port()))).collect();
+        let settings = || CITUS.map(str::to_owned).to_vec();
+        let made: Vec<Self> = (0..servers).map(|_| Self::start_as(Some(free_port()), |_| settings())).collect();
         made.iter().for_each(|server| server.client().batch_execute("CREATE EXTENSION citus").unwrap());
         let (mut first, port) = (made[0].client(), |server: &Self| i32::from(server.port.unwrap()));
         first.execute("SELECT citus_set_coordinator_host('127.0.0.1', $1)", &[&port(&made[0])]).unwrap();
@@ -48,7 +80,7 @@ impl Postgres {
         Some(made)
     }
 
-    fn start_as(port: Option<u16>) -> Self {
+    fn start_as(port: Option<u16>, settings: impl FnOnce(&Path) -> Vec<String>) -> Self {
         let dir = TempDir::new().unwrap();
         let password = dir.path().join("password");
         std::fs::write(&password, PASSWORD).unwrap();
@@ -60,11 +92,12 @@ impl Postgres {
         make.arg("-D").arg(dir.path().join("cluster")).arg(format!("--pwfile={}", password.display()));
         make.args(["-U", "orb", "-A", "scram-sha-256", "-N", "--locale=C", "--encoding=UTF8"]);
         if port.is_some() {
-            // Servers of a cluster reach each other without a password.
+            // Servers of a Citus cluster reach each other without a password.
             make.arg("--auth-host=trust");
         }
         Running::start(make).finish().expect(0);
-        let mut postgres = Self { dir, server: None, port };
+        let settings = settings(dir.path());
+        let mut postgres = Self { dir, server: None, port, settings };
         postgres.serve();
         postgres
     }
@@ -77,17 +110,9 @@ impl Postgres {
         serve.args(["-c", "fsync=off", "-c", "shared_buffers=16MB"]);
         match self.port {
             None => serve.args(["-c", "listen_addresses="]),
-            Some(port) => serve.args(["-c", "listen_addresses=127.0.0.1", "-p", &port.to_string()]).args([
-                "-c",
-                "shared_preload_libraries=citus",
-                "-c",
-                "citus.node_conninfo=sslmode=disable",
-                "-c",
-                "citus.shard_count=8",
-                "-c",
-                "citus.enable_statistics_collection=off",
-            ]),
+            Some(port) => serve.args(["-c", "listen_addresses=127.0.0.1", "-p", &port.to_string()]),
         };
+        self.settings.iter().for_each(|setting| _ = serve.args(["-c", setting.as_str()]));
         let server = serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         self.server = Some(server);
         super::until("the server answers", || Client::connect(&self.url(), NoTls).is_ok());
@@ -114,6 +139,11 @@ impl Postgres {
     /// Its URL, including the password.
     pub(crate) fn url(&self) -> String {
         self.with_password(PASSWORD)
+    }
+
+    /// Its URL at one of its addresses, without a password.
+    pub(crate) fn url_at(&self, address: &str) -> String {
+        format!("postgres://orb@{address}{}/postgres", self.at())
     }
 
     /// Its URL with this password.

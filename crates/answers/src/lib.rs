@@ -121,7 +121,7 @@ pub use safe_view::{SafeView, safe_view};
 pub use search::{
     Completion, Correction, Explanation, HitSection, Query, ScoreShare, SearchAnswer, SearchHit, complete, search,
 };
-pub use shared::{SharedStatus, SharedWorkerStatus, shared_status};
+pub use shared::{ContestedAddress, SharedStatus, SharedWorkerStatus, shared_status};
 pub use show::{ShownPage, show};
 pub use size::project_size;
 pub use sql::{SqlQuery, cell_text, cell_value, schema, sql};
@@ -130,7 +130,8 @@ pub use status::{ProjectStatus, RunStanding, is_attended, is_running, last_run, 
 pub use timing::{QueryTimings, time_queries};
 pub use top::{RankedKind, Top, TopRow, top};
 pub use upkeep::{
-    ArchiveAccount, LossAccount, OrphanAccount, PreparedStore, StitchReport, archive_account, prepare, stitch,
+    ArchiveAccount, LossAccount, OrphanAccount, PreparedStore, StitchReport, UnreadLetters, archive_account, prepare,
+    stitch,
 };
 pub use versions::ChangedVersions;
 pub use views::PageViews;

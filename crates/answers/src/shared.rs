@@ -23,8 +23,10 @@ pub struct SharedStatus {
     pub shards: u64,
     /// Shards that a living worker holds.
     pub shards_held: u64,
-    /// Shards with nothing left to do.
+    /// Shards that rest: nothing is left in them, or they lack budget.
     pub shards_idle: u64,
+    /// Those of them that rest for want of budget.
+    pub shards_without_budget: u64,
     /// Letters between shards that wait to be read.
     pub letters: u64,
     /// How long the oldest of them has waited, in seconds.
@@ -33,6 +35,8 @@ pub struct SharedStatus {
     pub addresses: u64,
     /// Those of them that another worker waits for.
     pub addresses_contested: u64,
+    /// Those that another worker has waited for longest, at most ten.
+    pub contested: Vec<ContestedAddress>,
     /// Parts of its text index that workers have uploaded.
     pub splits: u64,
     /// The workers.
@@ -60,6 +64,19 @@ pub struct SharedWorkerStatus {
     pub why: String,
 }
 
+/// An address that is leased to one worker while another waits for it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct ContestedAddress {
+    /// The address.
+    pub address: String,
+    /// The worker that has it.
+    pub holder: String,
+    /// The first that asked for it since.
+    pub waiting: String,
+    /// Seconds since it asked.
+    pub seconds: f64,
+}
+
 /// The state of a project on a shared store, or of all projects there.
 pub fn shared_status(at: &SharedAddress, project: Option<&str>) -> Result<Vec<SharedStatus>> {
     let names = match project {
@@ -82,6 +99,12 @@ fn one(at: &SharedAddress, name: &str) -> Result<SharedStatus> {
         heard: worker.heard.as_secs_f64(),
         why: worker.why,
     });
+    let contested = seen.disputes.into_iter().map(|dispute| ContestedAddress {
+        address: dispute.address,
+        holder: dispute.holder,
+        waiting: dispute.waiter,
+        seconds: dispute.waiting.as_secs_f64(),
+    });
     Ok(SharedStatus {
         project: name.to_owned(),
         run: last.as_ref().map(|run| run.record.id.0),
@@ -91,10 +114,12 @@ fn one(at: &SharedAddress, name: &str) -> Result<SharedStatus> {
         shards: seen.shards.all,
         shards_held: seen.shards.held,
         shards_idle: seen.shards.idle,
+        shards_without_budget: seen.shards.short,
         letters: seen.letters,
         oldest_letter: seen.oldest_letter.as_ref().map(Duration::as_secs_f64),
         addresses: seen.addresses,
         addresses_contested: seen.contested,
+        contested: contested.collect(),
         splits,
         workers: workers.collect(),
     })

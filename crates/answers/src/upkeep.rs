@@ -4,7 +4,8 @@
 //! together, and what rows name and is not there is told.
 
 use crate::{AnswerError, Result};
-use orb_store::{SharedAddress, SharedProject, StorePreparation, prepare_store};
+use orb_page::RunState;
+use orb_store::{RunStatus, SharedAddress, SharedProject, StorePreparation, prepare_store};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -30,6 +31,24 @@ pub struct ArchiveAccount {
     pub removed: bool,
     /// Objects that rows name and that are missing or too short.
     pub lost: Vec<LossAccount>,
+    /// Letters that nobody has read although the last run is done.
+    pub unread: Option<UnreadLetters>,
+}
+
+impl ArchiveAccount {
+    /// Whether everything is as it should be.
+    pub fn is_clean(&self) -> bool {
+        self.lost.is_empty() && self.unread.is_none()
+    }
+}
+
+/// Letters that a run has left behind.
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+pub struct UnreadLetters {
+    /// The run.
+    pub run: u32,
+    /// How many.
+    pub letters: u64,
 }
 
 /// An object that no row names.
@@ -80,14 +99,26 @@ pub struct PreparedStore {
     pub citus: Option<String>,
     /// How many servers keep them.
     pub servers: u64,
+    /// How many shards new projects have unless they say otherwise.
+    pub shards: u16,
     /// Projects whose tables are on one server alone, because they were made before.
     pub undistributed: Vec<String>,
 }
 
-/// Prepares a database for shared projects, distributed by Citus where that is wanted.
-pub fn prepare(at: &SharedAddress, distributed: bool) -> Result<PreparedStore> {
-    let StorePreparation { server, known, citus, servers, undistributed } = prepare_store(at, distributed)?;
-    Ok(PreparedStore { server, known, citus, servers, undistributed })
+/// Prepares a database for shared projects, distributed by Citus where that is wanted, with so many
+/// shards unless they say otherwise.
+pub fn prepare(at: &SharedAddress, distributed: bool, shards: Option<u16>) -> Result<PreparedStore> {
+    let StorePreparation { server, known, citus, servers, shards, undistributed } =
+        prepare_store(at, distributed, shards)?;
+    Ok(PreparedStore { server, known, citus, servers, shards, undistributed })
+}
+
+/// Letters that a run has left behind although it is done: their links and pages are missing.
+fn unread(store: &mut SharedProject) -> Result<Option<UnreadLetters>> {
+    let Some(run) = store.last_run()? else { return Ok(None) };
+    let letters = store.overview()?.letters;
+    let done = run.record.state == RunStatus::Ended(RunState::Done);
+    Ok((done && letters > 0).then_some(UnreadLetters { run: run.record.id.0, letters }))
 }
 
 /// Compares the archive of a shared project with the rows that name its objects, and removes the
@@ -110,6 +141,7 @@ pub fn archive_account(at: &SharedAddress, project: &str, remove: bool) -> Resul
         orphan_bytes,
         removed: remove,
         lost: lost.collect(),
+        unread: unread(&mut store)?,
     })
 }
 

@@ -165,6 +165,14 @@ fn numbers(settings: &Settings) -> Vec<Wrong> {
             !(1..=12).contains(&settings.store.warc_level),
             format!("{} is not a gzip level; write 1 (fast) to 12 (small)", settings.store.warc_level),
         ),
+        (
+            "store.shards",
+            settings.store.shards.is_some_and(|shards| !shards.is_power_of_two() || !(16..=1_024).contains(&shards)),
+            format!(
+                "{} is not a number of shards; write a power of two from 16 to 1024",
+                settings.store.shards.unwrap_or_default()
+            ),
+        ),
     ]
     .into_iter()
     .filter(|(_, wrong, _)| *wrong)
@@ -196,6 +204,7 @@ mod tests {
             ("fetch.dns = 'here'", "p.toml:1:13: 'here' is not a name server; write it like 127.0.0.1:53"),
             ("[fetch]\nconnections = 0", "p.toml:2:15: at least 1 connection"),
             ("[store]\nwarc_level = 13", "p.toml:2:14: 13 is not a gzip level"),
+            ("[store]\nshards = 100", "p.toml:2:10: 100 is not a number of shards; write a power of two"),
             ("[[outputs.webhook]]\nurl = 'ftp://a.test/'", "p.toml:2:7: "),
             (
                 "[[track.compare]]\n[[track.compare]]\nmatch = '('",

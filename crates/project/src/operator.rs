@@ -79,7 +79,7 @@ pub const KEYS: &[(&str, KeyClass)] = &[
     ("limits.zone", Web), ("limits.schedule.days", Web), ("limits.schedule.from", Web), ("limits.schedule.to", Web),
     ("limits.schedule.rate", Web), ("limits.schedule.connections", Operator), ("limits.schedule", Web),
     ("store.archive", Web), ("store.links", Web), ("store.warc_size", Operator), ("store.warc_level", Operator),
-    ("store.min_free", Operator), ("store.index_memory", Operator),
+    ("store.min_free", Operator), ("store.index_memory", Operator), ("store.shards", Operator),
     ("index.enabled", Web), ("index.stem", Web), ("index.max_text", Operator), ("index.honour_noindex", Web),
     ("index.memory", Operator), ("index.queue", Operator), ("index.threads", Operator), ("index.commit_time", Operator),
     ("index.split_time", Operator),

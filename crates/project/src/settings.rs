@@ -339,6 +339,9 @@ pub struct StoreSettings {
     pub min_free: ByteSize,
     /// Maximum memory for known URLs.
     pub index_memory: ByteSize,
+    /// On a shared store, how many shards a new project has; by default as the store says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shards: Option<u16>,
 }
 
 impl Default for StoreSettings {
@@ -350,6 +353,7 @@ impl Default for StoreSettings {
             warc_level: 1,
             min_free: ByteSize(200_000_000),
             index_memory: ByteSize(800_000_000),
+            shards: None,
         }
     }
 }

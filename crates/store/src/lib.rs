@@ -43,13 +43,13 @@ pub use project::{Admission, Committed, Project, ProjectOptions, Start, Steps, a
 pub use queues::{HostRecord, QueueLengths, Queued, Queues, RobotsRecord};
 pub use replace::replace;
 pub use shared::{
-    AddressAnswer, AddressDesk, AddressGrant, AddressRelease, Adopted, ArchiveStock, CopyChange, CopyOrigin,
-    CopySplits, CopyTurn, DepthRule, DigestLetter, FoundLetter, HeartbeatReply, Letter, LetterBundle, LetterId,
-    LostObject, MAX_SHARDS, Mailbox, Membership, NearerLetter, OrphanObject, PlantedRun, PulledCopy, RunTerms,
-    S3Options, SameLetter, ScheduleDesk, SeedToPlant, ShardClerk, ShardId, ShardOverview, SharedAddress, SharedListing,
-    SharedMaking, SharedOverview, SharedProject, SharedRun, SharedSeed, SharedTimetable, SplitDesk, SplitRow,
-    StitchAccount, StorePreparation, ToldLink, WorkerCard, WorkerId, WorkerOverview, WorkerReport, prepare_store,
-    reach_s3, shard_of,
+    AddressAnswer, AddressDesk, AddressDispute, AddressGrant, AddressRelease, Adopted, ArchiveStock, CopyChange,
+    CopyOrigin, CopySplits, CopyTurn, DepthRule, DigestLetter, FoundLetter, HeartbeatReply, Letter, LetterBundle,
+    LetterId, LostObject, MAX_SHARDS, Mailbox, Membership, NearerLetter, OrphanObject, PlantedRun, PulledCopy,
+    RunTerms, S3Options, SameLetter, ScheduleDesk, SeedToPlant, ShardClerk, ShardId, ShardOverview, SharedAddress,
+    SharedListing, SharedMaking, SharedOverview, SharedProject, SharedRun, SharedSeed, SharedTimetable, SplitDesk,
+    SplitRow, StitchAccount, StorePreparation, ToldLink, WorkerCard, WorkerId, WorkerOverview, WorkerReport,
+    prepare_store, reach_s3, shard_of,
 };
 pub use sqlite::{
     AckRow, AliasNote, AnchorRow, CatalogueReader, CatalogueWalk, Cell, ChangeRow, Column, ColumnNote, Degrees, DueRow,

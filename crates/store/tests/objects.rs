@@ -117,7 +117,7 @@ fn a_bucket_that_fails_now_and_then_holds_the_same() {
         ..S3Options::default()
     };
     let at = SharedAddress { archive: "s3://crawl/some/where".to_owned(), s3, ..store.address() };
-    let made = SharedMaking { shards: 16, settings: String::new() };
+    let made = SharedMaking { shards: Some(16), settings: String::new() };
     let nowhere = SharedAddress { archive: "s3://absent/x".to_owned(), ..at.clone() };
     let refused = SharedProject::create(&nowhere, NAME, &made).map(drop);
     assert!(matches!(refused, Err(StoreError::Shared(_))), "{refused:?}");
@@ -168,7 +168,7 @@ fn objects_are_stitched_together_in_parts_and_records_found_at_their_new_places(
         ..S3Options::default()
     };
     let at = SharedAddress { archive: "s3://crawl".to_owned(), s3, ..store.address() };
-    let made = SharedMaking { shards: 16, settings: String::new() };
+    let made = SharedMaking { shards: Some(16), settings: String::new() };
     let mut project = SharedProject::create(&at, NAME, &made).unwrap();
     plant(&store);
     let mut worker = Worker::join(&at, "w", LONG);
@@ -205,5 +205,42 @@ fn objects_are_stitched_together_in_parts_and_records_found_at_their_new_places(
         let stored = archive.exchange(&place).unwrap();
         assert_eq!(stored.url, row.get::<_, String>(1));
         assert_eq!(stored.body, noise(number(0), 1_600_000));
+    }
+}
+
+/// More than one request may carry: it goes up in parts, and at no time is it in memory as a whole.
+#[test]
+fn a_large_batch_goes_up_in_parts() {
+    const BYTES: usize = 20_000_000;
+    let store = Store::start();
+    let bucket = Bucket::start();
+    let s3 = S3Options {
+        endpoint: Some(format!("http://127.0.0.1:{}", bucket.port)),
+        key_id: Some("id".to_owned()),
+        secret: Some("secret".to_owned()),
+        ..S3Options::default()
+    };
+    let at = SharedAddress { archive: "s3://crawl".to_owned(), s3, ..store.address() };
+    let made = SharedMaking { shards: Some(16), settings: String::new() };
+    let project = SharedProject::create(&at, NAME, &made).unwrap();
+    plant(&store);
+    let mut worker = Worker::join(&at, "w", LONG);
+    worker.settle();
+    let mut batch = worker.digest();
+    worker.commit(&mut batch).unwrap();
+    let mut batch = worker.visit(5, |_| Vec::new());
+    for finished in &mut batch.visits {
+        let page = finished.visit.page.0;
+        finished.records.push(encoded(&finished.visit.url, &noise(page, BYTES)));
+    }
+    bucket.state.fail_every.store(5, Ordering::SeqCst);
+    worker.commit(&mut batch).unwrap();
+    let parts = bucket.state.parts.lock().unwrap().clone();
+    assert!(parts.len() > 8 && parts[..parts.len() - 1].iter().all(|part| *part == 8 << 20), "{parts:?}");
+    let archive = project.archive().unwrap();
+    for finished in &batch.visits {
+        let stored = archive.exchange(finished.visit.warc.as_ref().unwrap()).unwrap();
+        assert_eq!(stored.url, finished.visit.url);
+        assert!(stored.body == noise(finished.visit.page.0, BYTES), "{}", stored.url);
     }
 }

@@ -386,7 +386,7 @@ fn strangers_are_refused_in_one_line() {
     assert!(said("theirs").contains("another program"), "{}", said("theirs"));
     store.server.run_sql(&format!("UPDATE {SCHEMA}.project SET version = 99"));
     assert!(said("demo").contains("format 99, of a newer version"), "{}", said("demo"));
-    store.server.run_sql(&format!("UPDATE {SCHEMA}.project SET version = 2, fingerprint = '1-abc'"));
+    store.server.run_sql(&format!("UPDATE {SCHEMA}.project SET version = 3, fingerprint = '1-abc'"));
     let line = said("demo");
     assert!(line.contains("1-abc") && line.contains("fingerprint"), "{line}");
     let nobody =

@@ -1,7 +1,8 @@
 //! `orb check`: do archive, catalogue, index and graph agree?
 //!
 //! Of a project on a shared store the objects of the archive are compared with the rows that name
-//! them. Exits with 1 and says where if something is wrong.
+//! them, and a run that is done must have left no letters. Exits with 1 and says where if something
+//! is wrong.
 
 use super::{ProjectPlace, find};
 use crate::args::{Common, ProjectArgs};
@@ -88,13 +89,16 @@ fn check_archive(common: &Common, at: &SharedAddress, args: &CheckArgs) -> Resul
         print_account(&mut stdout, &account)?;
     }
     stdout.flush()?;
-    if account.lost.is_empty() { Ok(()) } else { Err(CommandFailure::Found) }
+    if account.is_clean() { Ok(()) } else { Err(CommandFailure::Found) }
 }
 
 fn print_account(stdout: &mut impl Write, account: &ArchiveAccount) -> std::io::Result<()> {
     for lost in &account.lost {
         let what = lost.found.map_or_else(|| "is missing".to_owned(), |length| format!("has {length} bytes"));
         writeln!(stdout, "archive: {} {what}; rows name it with {} bytes", lost.name, lost.length)?;
+    }
+    if let Some(unread) = &account.unread {
+        writeln!(stdout, "letters: run {} is done, and {} wait to be read", unread.run, out::grouped(unread.letters))?;
     }
     for orphan in &account.orphans {
         writeln!(stdout, "orphan: {}, {}", orphan.name, out::bytes(orphan.length))?;

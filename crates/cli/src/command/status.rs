@@ -3,13 +3,16 @@
 use crate::args::{Common, StatusArgs};
 use crate::failure::CommandFailure;
 use crate::out;
-use orb_answers::{ProjectStatus, RunStanding, SharedStatus, SharedWorkerStatus};
+use orb_answers::{ContestedAddress, ProjectStatus, RunStanding, SharedStatus, SharedWorkerStatus};
+use orb_crawl::SpeedAccount;
 use orb_project::{Home, ProjectDir};
+use serde::Serialize;
 use std::io::Write as _;
 
 pub(crate) fn run(common: &Common, args: &StatusArgs) -> Result<(), CommandFailure> {
     if let Some(at) = args.place.address(false)? {
-        return shared(common, &orb_answers::shared_status(&at, args.project.as_deref())?);
+        let projects = orb_answers::shared_status(&at, args.project.as_deref())?;
+        return shared(common, &projects, args.why);
     }
     let home = Home::open(&common.home)?;
     if let (true, Some(name)) = (args.why, &args.project) {
@@ -28,40 +31,92 @@ pub(crate) fn run(common: &Common, args: &StatusArgs) -> Result<(), CommandFailu
     Ok(stdout.flush()?)
 }
 
+/// A shared project, and where the time of the workers of this home goes.
+#[derive(Serialize)]
+struct ExplainedStatus<'a> {
+    #[serde(flatten)]
+    status: &'a SharedStatus,
+    accounts: Vec<WorkerAccount>,
+}
+
+/// Where the time of a worker goes.
+#[derive(Serialize)]
+struct WorkerAccount {
+    worker: String,
+    account: SpeedAccount,
+}
+
 /// The machines of shared projects, and what they wait for.
-fn shared(common: &Common, projects: &[SharedStatus]) -> Result<(), CommandFailure> {
+fn shared(common: &Common, projects: &[SharedStatus], why: bool) -> Result<(), CommandFailure> {
+    let explained =
+        |status| ExplainedStatus { status, accounts: if why { accounts(common, status) } else { Vec::new() } };
     let mut stdout = out::stdout();
-    if common.json {
-        out::json(&mut stdout, &projects)?;
-        return Ok(stdout.flush()?);
-    }
-    for p in projects {
-        let state = p.state.map_or("no run yet", RunStanding::name);
-        let (known, visited) = (out::grouped(p.known), out::grouped(p.visited));
-        writeln!(stdout, "project {}, run {}: {state}", p.project, p.run.unwrap_or(0))?;
-        writeln!(
-            stdout,
-            "  {visited} of {known} pages visited; {} of {} shards held, {} idle",
-            p.shards_held, p.shards, p.shards_idle
-        )?;
-        let oldest = p.oldest_letter.map(|s| format!(", the oldest for {}", out::seconds(s))).unwrap_or_default();
-        writeln!(stdout, "  {} letters wait{oldest}", out::grouped(p.letters))?;
-        writeln!(
-            stdout,
-            "  {} addresses leased, {} of them wanted by another worker",
-            out::grouped(p.addresses),
-            out::grouped(p.addresses_contested)
-        )?;
-        writeln!(stdout, "  {} splits of the text index", out::grouped(p.splits))?;
-        let cells = |w: &SharedWorkerStatus| {
-            let (speed, heard) = (format!("{:.1}", w.pages_per_second), format!("{:.1} s ago", w.heard));
-            let (shards, queued) = (w.shards.to_string(), out::grouped(w.queued));
-            vec![w.id.to_string(), w.name.clone(), w.machine.clone(), shards, speed, queued, heard, w.why.clone()]
-        };
-        let heads = ["worker", "name", "machine", "shards", "pages/s", "queued", "heard", "waits for"];
-        out::table(&mut stdout, &heads, &p.workers.iter().map(cells).collect::<Vec<_>>())?;
+    match (common.json, why) {
+        (true, false) => out::json(&mut stdout, &projects)?,
+        (true, true) => out::json(&mut stdout, &projects.iter().map(explained).collect::<Vec<_>>())?,
+        (false, _) => {
+            for status in projects {
+                print_shared(&mut stdout, status)?;
+                if why {
+                    print_reasons(&mut stdout, &explained(status))?;
+                }
+            }
+        }
     }
     Ok(stdout.flush()?)
+}
+
+/// The accounts of those workers whose scratch copy is in this home.
+fn accounts(common: &Common, status: &SharedStatus) -> Vec<WorkerAccount> {
+    let found = status.workers.iter().filter_map(|worker| {
+        let scratch = common.home.join("workers").join(&worker.name);
+        // To open a home makes one.
+        let home = scratch.is_dir().then(|| Home::open(&scratch).ok())??;
+        let project = home.find(&status.project).ok()?;
+        Some(WorkerAccount { worker: worker.name.clone(), account: orb_crawl::why(&project).ok()? })
+    });
+    found.collect()
+}
+
+fn print_shared(stdout: &mut impl std::io::Write, p: &SharedStatus) -> std::io::Result<()> {
+    let state = p.state.map_or("no run yet", RunStanding::name);
+    let (known, visited) = (out::grouped(p.known), out::grouped(p.visited));
+    writeln!(stdout, "project {}, run {}: {state}", p.project, p.run.unwrap_or(0))?;
+    let short = match p.shards_without_budget {
+        0 => String::new(),
+        short => format!(" ({short} for want of budget)"),
+    };
+    let (held, all, idle) = (p.shards_held, p.shards, p.shards_idle);
+    writeln!(stdout, "  {visited} of {known} pages visited; {held} of {all} shards held, {idle} idle{short}")?;
+    let oldest = p.oldest_letter.map(|s| format!(", the oldest for {}", out::seconds(s))).unwrap_or_default();
+    writeln!(stdout, "  {} letters wait{oldest}", out::grouped(p.letters))?;
+    let (leased, contested) = (out::grouped(p.addresses), out::grouped(p.addresses_contested));
+    writeln!(stdout, "  {leased} addresses leased, {contested} of them wanted by another worker")?;
+    writeln!(stdout, "  {} splits of the text index", out::grouped(p.splits))?;
+    let cells = |w: &SharedWorkerStatus| {
+        let (speed, heard) = (format!("{:.1}", w.pages_per_second), format!("{:.1} s ago", w.heard));
+        let (shards, queued) = (w.shards.to_string(), out::grouped(w.queued));
+        vec![w.id.to_string(), w.name.clone(), w.machine.clone(), shards, speed, queued, heard, w.why.clone()]
+    };
+    let heads = ["worker", "name", "machine", "shards", "pages/s", "queued", "heard", "waits for"];
+    out::table(stdout, &heads, &p.workers.iter().map(cells).collect::<Vec<_>>())
+}
+
+/// The addresses that have been wanted for longest, and where the time of the workers here goes.
+fn print_reasons(stdout: &mut impl std::io::Write, p: &ExplainedStatus<'_>) -> std::io::Result<()> {
+    if !p.status.contested.is_empty() {
+        writeln!(stdout, "\naddresses that have been wanted for longest")?;
+        let cells = |a: &ContestedAddress| {
+            vec![a.address.clone(), a.holder.clone(), a.waiting.clone(), out::seconds(a.seconds)]
+        };
+        let rows: Vec<_> = p.status.contested.iter().map(cells).collect();
+        out::table(stdout, &["address", "held by", "wanted by", "for"], &rows)?;
+    }
+    for WorkerAccount { worker, account } in &p.accounts {
+        writeln!(stdout, "\nworker {worker}")?;
+        super::why::print(account, stdout)?;
+    }
+    Ok(())
 }
 
 /// A time without its fractions.

@@ -31,6 +31,10 @@ struct InitArgs {
     /// Distribute the tables of new projects over the servers of a Citus cluster
     #[arg(long)]
     citus: bool,
+    /// How many shards new projects have, a power of two from 16 to 1024; more than 256 are for more
+    /// than about 50 workers [default: 256]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(16..=1_024))]
+    shards: Option<u16>,
     #[command(flatten)]
     place: StoreArgs,
 }
@@ -56,7 +60,7 @@ pub(crate) fn run(common: &Common, args: &StoreCommandArgs) -> Result<(), Comman
 }
 
 fn init(common: &Common, args: &InitArgs) -> Result<(), CommandFailure> {
-    let done = orb_answers::prepare(&args.place.database()?, args.citus)?;
+    let done = orb_answers::prepare(&args.place.database()?, args.citus, args.shards)?;
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &done)?;
@@ -69,7 +73,11 @@ fn init(common: &Common, args: &InitArgs) -> Result<(), CommandFailure> {
         }
         None => "tables of projects are on this server".to_owned(),
     };
-    writeln!(stdout, "the database {what}: PostgreSQL {}; {tables}", done.server)?;
+    writeln!(
+        stdout,
+        "the database {what}: PostgreSQL {}; {tables}; new projects have {} shards",
+        done.server, done.shards
+    )?;
     for project in &done.undistributed {
         writeln!(stdout, "project {project} was made before, and its tables stay on this server")?;
     }

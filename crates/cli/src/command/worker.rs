@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 /// `orb worker`.
 #[derive(Debug, Args)]
+#[command(mut_arg("name", |arg| arg.long("name").alias("worker-name")))]
 pub(crate) struct WorkerArgs {
     #[command(flatten)]
     pub(crate) place: StoreArgs,

@@ -10,12 +10,14 @@ use super::admit::LinkSight;
 use super::{Recorder, Revisited};
 use crate::shared::SharedState;
 use crate::watch::progress::Pause;
+use crate::worker::Team;
 use orb_page::{Discovered, DiscoveredLink, HostId, LinkKind, PageId, PageKind, UrlKey, Verdict, Visit};
 use orb_store::{
     Admission, DigestLetter, FoundLetter, KnownPage, Letter, LetterBundle, NearerLetter, SameLetter, ShardId,
-    SharedSeed, StoreError, ToldLink,
+    SharedSeed, StoreError, ToldLink, shard_of,
 };
 use orb_urls::Address;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -95,12 +97,12 @@ impl Recorder {
 
     /// Letters to our shards: each delivery becomes part of one batch, which deletes it.
     pub(super) fn take_letters(&mut self, deliveries: Vec<LetterBundle>) -> Result<(), StoreError> {
-        if self.shared.team.as_ref().is_some_and(crate::worker::Team::is_resting) {
+        if self.shared.team.as_ref().is_some_and(Team::is_resting) {
             // The driver has nothing to do until they are committed.
             self.pending.urgent.get_or_insert_with(Instant::now);
         }
         let held = self.project.held();
-        for LetterBundle { id, letters } in deliveries {
+        for LetterBundle { id, letters, .. } in deliveries {
             if !held.contains(&id.to) {
                 // Its shard was given away meanwhile: the worker that has it now reads it.
                 if let Some(team) = &self.shared.team {
@@ -254,8 +256,12 @@ impl Recorder {
             Revisited::All => None,
             Revisited::Chosen => Some(patiently(&self.shared, || self.project.chosen(shards))?),
         };
+        // What was taken over before has been looked at, and would be counted again.
+        let (adopted, all) = (shards.iter().collect::<HashSet<_>>(), self.shared.team.as_ref().map_or(1, Team::shards));
         let is_chosen = |known: &KnownPage| {
-            known.page.depth == 0 || chosen.as_ref().is_none_or(|pages| pages.binary_search(&known.page.page).is_ok())
+            adopted.contains(&shard_of(host_in(&known.page.url), all))
+                && (known.page.depth == 0
+                    || chosen.as_ref().is_none_or(|pages| pages.binary_search(&known.page.page).is_ok()))
         };
         let read = self.rules.read.clone();
         self.plant_known(&read, &mut { is_chosen })

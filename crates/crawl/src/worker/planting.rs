@@ -51,7 +51,9 @@ pub fn plant(at: &SharedAddress, request: &SharedRequest<'_>) -> Result<RunId, C
     refuse_unshared(settings)?;
     let (text, kept) = (settings.without_passwords().to_toml(), kept.without_passwords().to_toml());
     let mut store = match kind {
-        RunKind::Crawl => SharedProject::create(at, name, &SharedMaking { shards: 256, settings: kept.clone() })?,
+        RunKind::Crawl => {
+            SharedProject::create(at, name, &SharedMaking { shards: settings.store.shards, settings: kept.clone() })?
+        }
         RunKind::Track => SharedProject::open(at, name)?,
     };
     if kind == RunKind::Track

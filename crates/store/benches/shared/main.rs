@@ -1,12 +1,13 @@
 //! What does a page cost PostgreSQL?
 //!
-//! `cargo bench -p orb-store --bench shared -- [MILLIONS…]`: for each number of URLs already known
-//! (1 and 10 million unless told otherwise), commits batches of 1,000 pages of 50 links each, five
-//! of them new and ten of them in other shards, from one worker into a private PostgreSQL, and
-//! prints the processor time of the connections that commit (not of the server's own processes,
-//! such as autovacuum), the log written and the wall time per page; then letters that are written
-//! and consumed with and without a snapshot held open, leases on addresses, and how long a worker
-//! takes to load a shard of a million URLs that another has left.
+//! `cargo bench -p orb-store --bench shared -- [take-over] [MILLIONS…]`: for each number of URLs
+//! already known (1 and 10 million unless told otherwise), commits batches of 1,000 pages of 50
+//! links each, five of them new and ten of them in other shards, from one worker into a private
+//! PostgreSQL, and prints the processor time of the connections that commit (not of the server's
+//! own processes, such as autovacuum), the log written and the wall time per page; then letters
+//! that are written and consumed with and without a snapshot held open, leases on addresses, and
+//! how long a worker takes to load a shard of a million URLs that another has left (with
+//! `take-over`, that alone).
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a bench that cannot go on fails, and prints")]
 
@@ -15,7 +16,7 @@ mod cluster;
 
 use cluster::worker::{SCHEMA, Store, Worker, letter};
 use orb_page::{Discovered, HostId, LinkKind, Moment, PageId, PageKind, UrlKey, Visit};
-use orb_store::{Admission, Batch, FinishedVisit, HostFact, QueuePlace};
+use orb_store::{Admission, Batch, FinishedVisit, HostFact, QueuePlace, ShardId};
 use orb_urls::Address;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,6 +28,9 @@ const HOSTS: u64 = 200;
 const ROUNDS: u64 = 200;
 
 fn main() {
+    if std::env::args().any(|arg| arg == "take-over") {
+        return take_over();
+    }
     let mut sizes: Vec<u64> = std::env::args().filter_map(|a| a.parse().ok()).collect();
     if sizes.is_empty() {
         sizes = vec![1, 10];
@@ -254,7 +258,7 @@ fn write_and_consume(world: &mut World, round: &mut u64) {
     let shards = u64::from(cluster::worker::SHARDS);
     let all = (0..shards * 20).map(|n| {
         let url = format!("http://elsewhere{n}.example/{round}");
-        (orb_store::ShardId(u16::try_from(n % shards).unwrap()), letter(&url, (PageId(1), orb_store::ShardId(0))))
+        (ShardId(u16::try_from(n % shards).unwrap()), letter(&url, (PageId(1), ShardId(0))))
     });
     let run = world.worker.run;
     let mut batch = Batch { run, letters: all.collect(), ..Batch::default() };
@@ -287,35 +291,40 @@ fn addresses(store: &Store, world: &World) {
     }
 }
 
-/// A shard of a million URLs on a hundred hosts, a fifth of them visited: from its taking to the
-/// first page that can be leased.
+/// A shard of a million URLs on a hundred hosts, a fifth of them visited, whose rows lie between
+/// those of nine others: from its taking to the first page that can be leased.
 fn take_over() {
     const PAGES: u64 = 1_000_000;
+    const SHARDS: u64 = 10;
     let store = Store::start();
     store.project();
     store.plant(&[]);
     let mut worker = Worker::join(&store.address(), "heir", Duration::from_secs(600));
-    let of_shard = |name: &String| worker.project.shard_of(name).unwrap() == orb_store::ShardId(0);
+    let of_shard = |name: &String| worker.project.shard_of(name).unwrap() == ShardId(0);
     let hosts: Vec<String> = (0..).map(|n| format!("www.site{n}.example")).filter(of_shard).take(100).collect();
     let rows = hosts.iter().enumerate().map(|(id, name)| format!("(0, {}, 'http', '{name}', 80, 1)", id + 1));
     store.server.run_sql(&format!(
         "SET search_path = {SCHEMA};
          INSERT INTO host_row (shard, id, scheme, name, port, first_seen) VALUES {};
          INSERT INTO page_row (shard, kind, id, url, host, depth, redirects, priority, rank, at, by, origin)
-         SELECT 0, 0, n, 'http://' || h.name || '/section/' || n % 97 || '/page-' || n || '.html', h.id, 3, 0, 0.5, n, n, 1, n / 5
-         FROM generate_series(1, {PAGES}) AS n JOIN host_row h ON h.id = n % 100 + 1;
+         SELECT n % {SHARDS}, 0, n, 'http://' || h.name || '/section/' || n % 97 || '/page-' || n || '.html', h.id, 3, 0, 0.5, n, n, 1, n / 5
+         FROM generate_series(1, {all}) AS n JOIN host_row h ON h.id = n / {SHARDS} % 100 + 1 ORDER BY n;
          INSERT INTO visit_row (shard, flag, kind, page, run, at, by, status, mime, length, transferred, digest, elapsed_ms)
-         SELECT 0, 0, 1, n, 1, n, 1, 200, 'text/html', 20000, 5000, sha256(n::text::bytea), 100
-         FROM generate_series(1, {PAGES}, 5) AS n;
-         UPDATE project SET next_page = {PAGES} + 1, next_host = 101",
-        rows.collect::<Vec<_>>().join(", ")
+         SELECT n % {SHARDS}, 0, 1, n, 1, n, 1, 200, 'text/html', 20000, 5000, sha256(n::text::bytea), 100
+         FROM generate_series(1, {all}) AS n WHERE n / {SHARDS} % 5 = 0;
+         INSERT INTO digest_row SELECT n % {SHARDS}, sha256(n::text::bytea), n FROM generate_series(1, {all}, 5) AS n;
+         UPDATE project SET next_page = {all} + 1, next_host = 101",
+        rows.collect::<Vec<_>>().join(", "),
+        all = PAGES * SHARDS,
     ));
-    store.server.run_sql(&format!("VACUUM (ANALYZE) {SCHEMA}.page_row"));
+    for table in ["page_row", "visit_row", "digest_row"] {
+        store.server.run_sql(&format!("VACUUM (ANALYZE) {SCHEMA}.{table}"));
+    }
     let (begun, before) = (Instant::now(), own_cpu());
-    assert_eq!(worker.settle(), usize::from(cluster::worker::SHARDS));
-    assert_eq!(worker.project.queued(), PAGES - PAGES / 5);
+    let taken = worker.clerk.take(1).unwrap();
+    assert_eq!(worker.project.adopt(&taken).unwrap().pages, PAGES);
     println!(
-        "a shard of a million URLs taken over in {:.2} s, {:.2} s of the worker's processor",
+        "a shard of a million URLs, one of {SHARDS}, taken over in {:.2} s, {:.2} s of the worker's processor",
         begun.elapsed().as_secs_f64(),
         (own_cpu() - before).as_secs_f64()
     );

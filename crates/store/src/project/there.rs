@@ -96,11 +96,7 @@ impl Project {
         let index = self.index.clone();
         let there = self.there()?;
         let RemoteTruth { scratch, writer, firsts } = there;
-        let loaded = writer.with(|line| {
-            let loaded = shared::load(line, shards, scratch)?;
-            Ok((loaded, shared::digests(line, shards)?))
-        });
-        let ((pages, hosts), digests) = match loaded {
+        let (pages, hosts) = match writer.with(|line| shared::load(line, shards, scratch)) {
             Ok(loaded) => loaded,
             Err(e) => {
                 scratch.abort_load()?;
@@ -109,12 +105,16 @@ impl Project {
         };
         let adopted = scratch.hosts_where(|name| shards.contains(&writer.shard_of(name)))?;
         index.adopt(scratch, &adopted)?;
-        for (digest, page) in &digests {
-            if index.digest_first(digest)?.is_some_and(|first| first != *page) {
-                firsts.insert(*digest, *page);
-            }
-        }
-        index.remember(&digests)?;
+        writer.with(|line| {
+            shared::digests(line, shards, |digests| {
+                for (digest, page) in digests {
+                    if index.digest_first(digest)?.is_some_and(|first| first != *page) {
+                        firsts.insert(*digest, *page);
+                    }
+                }
+                index.remember(digests)
+            })
+        })?;
         writer.hold(shards);
         Ok(Adopted { pages, hosts, queued: index.queued() })
     }

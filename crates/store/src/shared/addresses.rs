@@ -75,8 +75,9 @@ const ASK: &str = "INSERT INTO address AS a (key, worker, until, open_at, delay_
     WHERE a.worker = $1 OR a.until < now()
     RETURNING a.key, greatest(0, ceil(extract(epoch FROM a.open_at - now()) * 1000))::bigint, a.wanted IS NOT NULL";
 
+/// Whoever asked first since the address changed hands stays written down.
 const WANT: &str = "UPDATE address SET wanted = now(), wanted_by = $1
-    WHERE key IN (SELECT key FROM address WHERE key = ANY($2) AND worker <> $1 ORDER BY key FOR UPDATE)";
+    WHERE key IN (SELECT key FROM address WHERE key = ANY($2) AND worker <> $1 AND wanted IS NULL ORDER BY key FOR UPDATE)";
 
 impl AddressDesk {
     pub(super) fn new(line: Redial, worker: WorkerId, delay: Duration) -> Self {

@@ -8,16 +8,11 @@
 //! is.
 
 use super::connect::SharedLine;
-use super::load::{PAGE, VISIT, cell};
+use super::load::{PAGE, VISIT, cells, each_row};
 use crate::error::{Result, StoreError};
 use crate::sqlite::{Catalogue, ScratchValue};
-use futures_util::StreamExt as _;
 use std::collections::BTreeMap;
-use std::pin::pin;
-use tokio_postgres::types::{ToSql, Type};
-
-/// Rows taken from the connection at once.
-const CHUNK: usize = 1_024;
+use tokio_postgres::types::ToSql;
 
 /// Pages whose links are read again at once.
 const PAGES: usize = 4_096;
@@ -222,35 +217,15 @@ impl CopiedRows {
         catalogue: &Catalogue,
     ) -> Result<(u64, u64)> {
         const WHAT: &str = "copy rows";
-        let statement = line.wait(WHAT, line.client().prepare(&table.query(rows)))?;
-        let types: Vec<Type> = statement.columns().iter().map(|column| column.type_().clone()).collect();
-        let stream = line.wait_long(WHAT, line.client().query_raw(&statement, values.iter().copied()))?;
-        let mut stream = pin!(stream);
         let mut keeper = catalogue.keeper(table.name, table.columns)?;
-        let (mut added, mut all) = (0, 0);
-        loop {
-            let chunk = line.wait_long(WHAT, async {
-                let mut chunk = Vec::with_capacity(CHUNK);
-                while chunk.len() < CHUNK
-                    && let Some(row) = stream.next().await
-                {
-                    chunk.push(row?);
-                }
-                Ok(chunk)
-            })?;
-            for row in &chunk {
-                let cells = types.iter().enumerate().map(|(at, kind)| cell(row, at, kind));
-                let cells = cells.collect::<Result<Vec<ScratchValue>>>()?;
-                let new = keeper.keep(&cells)?;
-                added += u64::from(new);
-                self.note(table.name, &cells, new);
-            }
-            all += chunk.len() as u64;
-            // Nothing may be asked of a stream that has ended.
-            if chunk.len() < CHUNK {
-                break;
-            }
-        }
+        let mut added = 0;
+        let all = each_row(line, WHAT, (&table.query(rows), values), |row| {
+            let cells = cells(row)?;
+            let new = keeper.keep(&cells)?;
+            added += u64::from(new);
+            self.note(table.name, &cells, new);
+            Ok(())
+        })?;
         self.read += all;
         Ok((added, all))
     }

@@ -21,6 +21,9 @@ use std::time::{Duration, Instant};
 /// statements an honest worker may have to wait for its turn on a busy machine.
 const LEAST_SILENCE: Duration = Duration::from_secs(5);
 
+/// How many pages are taken over at once.
+const PORTION: u64 = 1_000_000;
+
 /// Who joins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerCard {
@@ -225,17 +228,20 @@ impl ShardClerk {
         })
     }
 
-    /// Takes up to `most` shards that nobody living holds. They are locked first and looked at
-    /// again then, with a new snapshot: a lock that comes after somebody else's commit is judged by
-    /// the new row of the shard but the old rows of the workers, and would take it from the living.
+    /// Takes up to `most` shards that nobody living holds, and no more than can be loaded in a few
+    /// seconds: others may take the rest, and work begins with the first. They are locked first and
+    /// looked at again then, with a new snapshot: a lock that comes after somebody else's commit is
+    /// judged by the new row of the shard but the old rows of the workers, and would take it from
+    /// the living.
     pub fn take(&mut self, most: u16) -> Result<Vec<ShardId>> {
         let id = self.member.id.0;
         self.line.with(|line| {
             line.begin("take shards")?;
-            let sql = "SELECT s.id FROM shard s LEFT JOIN worker w ON w.id = s.worker AND w.alive WHERE w.id IS NULL
+            let sql =
+                "SELECT s.id, s.pages FROM shard s LEFT JOIN worker w ON w.id = s.worker AND w.alive WHERE w.id IS NULL
                        ORDER BY s.id LIMIT $1 FOR UPDATE OF s SKIP LOCKED";
             let rows = line.wait("take shards", line.client().query(sql, &[&i64::from(most)]))?;
-            let locked: Vec<i16> = rows.iter().map(|row| row.get(0)).collect();
+            let locked = portion(rows.iter().map(|row| (row.get(0), row.get::<_, i64>(1).cast_unsigned())));
             let sql = "UPDATE shard s SET worker = $1, since = now() WHERE s.id = ANY($2)
                          AND NOT EXISTS (SELECT 1 FROM worker w WHERE w.id = s.worker AND w.alive)
                          AND EXISTS (SELECT 1 FROM worker WHERE id = $1 AND alive) RETURNING s.id";
@@ -252,6 +258,16 @@ impl ShardClerk {
         let id = self.member.id;
         self.line.with(|line| burial::leave(line, id))
     }
+}
+
+/// The first of these shards that have so many pages together, or the first alone.
+fn portion(shards: impl Iterator<Item = (i16, u64)>) -> Vec<i16> {
+    let mut sum = 0;
+    let fits = |(at, (id, pages)): (usize, (i16, u64))| {
+        sum += pages;
+        (at == 0 || sum <= PORTION).then_some(id)
+    };
+    shards.enumerate().map_while(fits).collect()
 }
 
 /// How many shards the worker should hold, which it holds, and how many nobody does. What is left
@@ -291,6 +307,13 @@ fn share_of(me: i64, living: &[(i64, u64)], shards: u16) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shards_are_taken_in_portions() {
+        assert_eq!(portion([(3, 0), (4, PORTION), (5, 1)].into_iter()), [3, 4]);
+        assert_eq!(portion([(3, 2 * PORTION), (4, 0)].into_iter()), [3]);
+        assert_eq!(portion((0..256).map(|id| (id, 0))).len(), 256);
+    }
 
     #[test]
     fn all_shares_together_are_all_shards() {

@@ -130,6 +130,8 @@ pub struct LetterId {
 pub struct LetterBundle {
     /// Which they are.
     pub id: LetterId,
+    /// How many bytes they take, about.
+    pub bytes: usize,
     /// The letters.
     pub letters: Vec<Letter>,
 }
@@ -203,13 +205,13 @@ fn fetch(line: &mut SharedLine, wanted: &[LetterId]) -> Result<Vec<LetterBundle>
             from: WorkerId(row.get(1)),
             batch: row.get::<_, i64>(2).cast_unsigned(),
         };
-        let letters = unpack(row.get(3)).ok_or_else(|| {
+        let (letters, bytes) = unpack(row.get(3)).ok_or_else(|| {
             StoreError::Shared(format!(
                 "letter {} of worker {} to shard {} cannot be read",
                 id.batch, id.from.0, id.to.0
             ))
         })?;
-        found.push(LetterBundle { id, letters });
+        found.push(LetterBundle { id, bytes, letters });
     }
     Ok(found)
 }
@@ -337,7 +339,8 @@ fn put_found(out: &mut Vec<u8>, found: &FoundLetter) {
 /// The most that one body may unpack to.
 const MOST: usize = 1 << 30;
 
-fn unpack(body: &[u8]) -> Option<Vec<Letter>> {
+/// The letters of a body, and how many bytes they take when it is unpacked.
+fn unpack(body: &[u8]) -> Option<(Vec<Letter>, usize)> {
     let bytes =
         zstd::bulk::decompress(body, MOST.min(zstd::bulk::Decompressor::upper_bound(body).unwrap_or(MOST))).ok()?;
     let mut reader = LetterBytes(&bytes);
@@ -348,7 +351,7 @@ fn unpack(body: &[u8]) -> Option<Vec<Letter>> {
     while !reader.0.is_empty() {
         letters.push(reader.letter()?);
     }
-    Some(letters)
+    Some((letters, bytes.len()))
 }
 
 /// Letters as bytes, read from the front.
@@ -460,7 +463,7 @@ mod tests {
             Letter::Nearer(NearerLetter { page: PageId(7), depth: 3 }),
         ];
         let body = pack(all.iter()).unwrap();
-        assert_eq!(unpack(&body).unwrap(), all);
+        assert_eq!(unpack(&body).unwrap().0, all);
         assert_eq!(unpack(&body[..body.len() - 1]), None);
         assert_eq!(unpack(b"rubbish"), None);
     }

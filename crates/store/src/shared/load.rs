@@ -3,6 +3,9 @@
 //! Its rows are read table by table and written into the scratch catalogue, without links, images
 //! and changes, which a crawl does not read; the frontier index is then made from the catalogue as
 //! after any loss. Nobody else writes these rows meanwhile: the shard is ours.
+//!
+//! Rows are streamed: memory does not depend on the size of a shard. The server may take its time
+//! to find them, since the clerk keeps the worker alive over another connection.
 
 use super::ShardId;
 use super::connect::SharedLine;
@@ -62,11 +65,6 @@ const TABLES: &[LoadedTable] = &[
     of_hosts("session_row", "host, rules"),
     of_hosts("alias_rule_row", "host, rules"),
     of_hosts("alias_row", "host, page, target, rules, name, tested"),
-    LoadedTable {
-        name: "warc_row",
-        columns: "id, name, length, records",
-        rows: "t WHERE id IN (SELECT v.warc FROM visit_row v JOIN page_row p ON p.id = v.page AND p.shard = v.shard WHERE p.shard = ANY($1))",
-    },
     of_shards("page_row", PAGE),
     LoadedTable {
         name: "visit_row",
@@ -79,6 +77,12 @@ const TABLES: &[LoadedTable] = &[
         rows: "t WHERE $1::smallint[] IS NOT NULL ORDER BY count DESC LIMIT 100000",
     },
 ];
+
+/// Rows that are waited for together.
+const CHUNK: usize = 4_096;
+
+/// Digests, or archive files, that are handed on together.
+const TOGETHER: usize = 1 << 16;
 
 /// Fills the scratch catalogue with shards; pages, hosts.
 pub(crate) fn load(line: &mut SharedLine, shards: &[ShardId], scratch: &mut Catalogue) -> Result<(u64, u64)> {
@@ -93,31 +97,52 @@ pub(crate) fn load(line: &mut SharedLine, shards: &[ShardId], scratch: &mut Cata
             _ => {}
         }
     }
+    // The visits have said which.
+    let sql = "SELECT id, name, length, records FROM warc_row WHERE id = ANY($1)";
+    for files in scratch.files_to_load()?.chunks(TOGETHER) {
+        copy_rows(line, ("warc_row", "id, name, length, records"), (sql, &[&files]), scratch)?;
+    }
     let sql = "SELECT id, kind, state, started_at, finished_at, counters, settings FROM run_row";
     copy_rows(line, ("run_row", "id, kind, state, started_at, finished_at, counters, settings"), (sql, &[]), scratch)?;
     scratch.end_load()?;
     Ok((pages, hosts))
 }
 
-/// Who was first with which content, according to the shards that remember it.
-pub(crate) fn digests(line: &mut SharedLine, shards: &[ShardId]) -> Result<Vec<([u8; 32], PageId)>> {
+/// Who was first with which content, according to the shards that remember it; some at a time.
+pub(crate) fn digests(
+    line: &SharedLine,
+    shards: &[ShardId],
+    mut each: impl FnMut(&[([u8; 32], PageId)]) -> Result<()>,
+) -> Result<()> {
     let shards: Vec<i16> = shards.iter().map(|shard| shard.sql()).collect();
-    let sql = "SELECT digest, page FROM digest_row WHERE shard = ANY($1)";
-    let rows = line.wait("load digests", line.client().query(sql, &[&shards]))?;
-    let read =
-        |row: &Row| Some((row.get::<_, &[u8]>(0).try_into().ok()?, PageId(row.get::<_, i64>(1).cast_unsigned())));
-    Ok(rows.iter().filter_map(read).collect())
+    let mut some = Vec::new();
+    each_row(line, "load digests", ("SELECT digest, page FROM digest_row WHERE shard = ANY($1)", &[&shards]), |row| {
+        if let Ok(digest) = row.get::<_, &[u8]>(0).try_into() {
+            some.push((digest, PageId(row.get::<_, i64>(1).cast_unsigned())));
+        }
+        if some.len() < TOGETHER {
+            return Ok(());
+        }
+        each(&some)?;
+        some.clear();
+        Ok(())
+    })?;
+    each(&some)
 }
 
-/// The pages of these shards that the run was told to visit again.
-pub(crate) fn chosen(line: &mut SharedLine, shards: &[ShardId]) -> Result<Vec<PageId>> {
+/// The pages of these shards that the run was told to visit again, in order.
+pub(crate) fn chosen(line: &SharedLine, shards: &[ShardId]) -> Result<Vec<PageId>> {
     let shards: Vec<i16> = shards.iter().map(|shard| shard.sql()).collect();
-    let sql = "SELECT page FROM chosen_row WHERE shard = ANY($1) ORDER BY page";
-    let rows = line.wait("load what was chosen", line.client().query(sql, &[&shards]))?;
-    Ok(rows.iter().map(|row| PageId(row.get::<_, i64>(0).cast_unsigned())).collect())
+    let mut chosen = Vec::new();
+    each_row(line, "load what was chosen", ("SELECT page FROM chosen_row WHERE shard = ANY($1)", &[&shards]), |row| {
+        chosen.push(PageId(row.get::<_, i64>(0).cast_unsigned()));
+        Ok(())
+    })?;
+    chosen.sort_unstable();
+    Ok(chosen)
 }
 
-pub(super) fn copy_table(
+fn copy_table(
     line: &SharedLine,
     table: &LoadedTable,
     values: &[&(dyn ToSql + Sync)],
@@ -128,28 +153,52 @@ pub(super) fn copy_table(
 }
 
 /// Copies the rows of a query into a table of the scratch catalogue.
-pub(super) fn copy_rows(
+fn copy_rows(
     line: &SharedLine,
     (table, columns): (&str, &str),
-    (sql, values): (&str, &[&(dyn ToSql + Sync)]),
+    query: (&str, &[&(dyn ToSql + Sync)]),
     scratch: &mut Catalogue,
 ) -> Result<u64> {
-    let statement = line.wait("load", line.client().prepare(sql))?;
-    let types: Vec<Type> = statement.columns().iter().map(|column| column.type_().clone()).collect();
-    let stream = line.wait("load", line.client().query_raw(&statement, values.iter().copied()))?;
-    let mut stream = pin!(stream);
-    let mut rows = 0;
     let mut insert = scratch.inserter(table, columns)?;
-    while let Some(row) = line.wait("load", async { stream.next().await.transpose() })? {
-        let cells = types.iter().enumerate().map(|(at, kind)| cell(&row, at, kind));
-        insert.add(cells.collect::<Result<Vec<_>>>()?)?;
-        rows += 1;
+    each_row(line, "load", query, |row| insert.add(cells(row)?))
+}
+
+/// Calls back with the rows of a query, which the server may need long for; how many there were.
+pub(super) fn each_row(
+    line: &SharedLine,
+    what: &'static str,
+    (sql, values): (&str, &[&(dyn ToSql + Sync)]),
+    mut each: impl FnMut(&Row) -> Result<()>,
+) -> Result<u64> {
+    let stream = line.wait_long(what, line.client().query_raw(sql, values.iter().copied()))?;
+    let (mut stream, mut rows) = (pin!(stream), 0);
+    loop {
+        // To wait for each row by itself costs more than to read it.
+        let chunk = line.wait_long(what, async {
+            let mut chunk = Vec::with_capacity(CHUNK);
+            while chunk.len() < CHUNK
+                && let Some(row) = stream.next().await
+            {
+                chunk.push(row?);
+            }
+            Ok(chunk)
+        })?;
+        chunk.iter().try_for_each(&mut each)?;
+        rows += chunk.len() as u64;
+        // Nothing may be asked of a stream that has ended.
+        if chunk.len() < CHUNK {
+            return Ok(rows);
+        }
     }
-    Ok(rows)
+}
+
+/// The values of a row as SQLite keeps them.
+pub(super) fn cells(row: &Row) -> Result<Vec<ScratchValue>> {
+    row.columns().iter().enumerate().map(|(at, column)| cell(row, at, column.type_())).collect()
 }
 
 /// A value as SQLite keeps it.
-pub(super) fn cell(row: &Row, at: usize, kind: &Type) -> Result<ScratchValue> {
+fn cell(row: &Row, at: usize, kind: &Type) -> Result<ScratchValue> {
     let number = |n: Option<i64>| n.map_or(ScratchValue::Null, ScratchValue::Integer);
     Ok(match *kind {
         Type::INT2 => number(row.get::<_, Option<i16>>(at).map(i64::from)),

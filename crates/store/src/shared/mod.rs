@@ -42,6 +42,7 @@ mod stitching;
 mod stock;
 mod tickets;
 mod tracking;
+mod upgrade;
 mod writer;
 
 pub use addresses::{AddressAnswer, AddressDesk, AddressGrant, AddressRelease};
@@ -54,7 +55,7 @@ pub use letters::{DigestLetter, FoundLetter, Letter, LetterBundle, LetterId, Mai
 pub use load::Adopted;
 pub(crate) use load::{chosen, digests, load};
 pub(crate) use objects::ObjectArchive;
-pub use overview::{ShardOverview, SharedOverview, WorkerOverview};
+pub use overview::{AddressDispute, ShardOverview, SharedOverview, WorkerOverview};
 pub use prepare::{StorePreparation, prepare_store};
 pub use project::{SharedListing, SharedMaking, SharedProject};
 pub use pull::{CopyChange, PulledCopy};
@@ -99,6 +100,17 @@ pub struct ToldLink {
 
 /// The most shards a project may have.
 pub const MAX_SHARDS: u16 = 1_024;
+
+/// The fewest.
+pub(crate) const MIN_SHARDS: u16 = 16;
+
+/// How many it has where nobody says otherwise.
+pub(crate) const DEFAULT_SHARDS: u16 = 256;
+
+/// Whether a project may have so many shards.
+pub(crate) fn may_be_shards(number: u16) -> bool {
+    number.is_power_of_two() && (MIN_SHARDS..=MAX_SHARDS).contains(&number)
+}
 
 /// The shard of a host, named as in a URL, without brackets.
 pub fn shard_of(host: &str, shards: u16) -> ShardId {

@@ -15,7 +15,7 @@ use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::path::Path as ObjectPath;
 use object_store::{Error, ObjectStore as _, ObjectStoreExt as _, PutPayload, RetryConfig};
 use std::fs::{self, File};
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use tokio::runtime::Runtime;
@@ -44,8 +44,14 @@ enum ObjectPlace {
 /// How long requests are repeated before the caller hears of it.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Bytes read and written at once where objects are stitched together.
+/// Bytes of a part of an upload, and read at once where objects are stitched together.
 const PART: u64 = 8 << 20;
+
+/// Objects up to this length are written by one request.
+const WHOLE: u64 = 64 << 20;
+
+/// Takes the pieces of an object in their order.
+pub(super) type PieceSink<'a> = dyn FnMut(&[u8]) -> Result<()> + 'a;
 
 /// How names of objects end, and of those that are not whole yet.
 const ENDS: [&str; 2] = [".warc.gz", ".warc.gz.part"];
@@ -152,22 +158,47 @@ impl ObjectArchive {
         }
     }
 
+    /// Stores an object of so many bytes, which come in pieces, under a name that was never used. It
+    /// is there as a whole or not at all. Of a large one a part at a time is held in memory.
+    pub(super) fn put_pieces(
+        &self,
+        name: &str,
+        length: u64,
+        pieces: impl FnOnce(&mut PieceSink<'_>) -> Result<()>,
+    ) -> Result<()> {
+        if length > WHOLE || matches!(self.place, ObjectPlace::Directory(_)) {
+            return self.upload(name, pieces);
+        }
+        let mut whole = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
+        pieces(&mut |bytes| {
+            whole.extend_from_slice(bytes);
+            Ok(())
+        })?;
+        self.put(name, whole)
+    }
+
     /// Stitches objects together into one under a name that was never used, which is there as a
     /// whole or not at all. A part at a time is held in memory.
     pub(super) fn stitch(&self, parts: &[FileEnd], name: &str) -> Result<()> {
+        self.upload(name, |write| self.each_part(parts, |bytes| write(&bytes)))
+    }
+
+    /// Writes an object in parts.
+    fn upload(&self, name: &str, pieces: impl FnOnce(&mut PieceSink<'_>) -> Result<()>) -> Result<()> {
         match &self.place {
-            ObjectPlace::Directory(dir) => write_file(dir, name, |out| {
-                self.each_part(parts, |bytes| {
-                    out.write_all(&bytes).map_err(|e| StoreError::io("write", &dir.join(name), e))
-                })
+            ObjectPlace::Directory(dir) => write_file(dir, name, |file| {
+                let fail = |e| StoreError::io("write", &dir.join(name), e);
+                let mut out = BufWriter::new(file);
+                pieces(&mut |bytes| out.write_all(bytes).map_err(fail))?;
+                out.flush().map_err(fail)
             }),
             ObjectPlace::Bucket { store, prefix, runtime } => {
                 let fail = |e| self.failed("write", e);
                 let upload = runtime.block_on(store.put_multipart(&prefix.clone().join(name)));
                 let mut upload = upload.map_err(fail)?;
                 let mut waiting = Vec::new();
-                let sent = self.each_part(parts, |bytes| {
-                    waiting.extend_from_slice(&bytes);
+                let sent = pieces(&mut |bytes| {
+                    waiting.extend_from_slice(bytes);
                     // All parts but the last are of one size, as some servers want it.
                     while waiting.len() as u64 >= PART {
                         let rest = waiting.split_off(usize::try_from(PART).unwrap_or(waiting.len()));

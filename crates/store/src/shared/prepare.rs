@@ -10,6 +10,7 @@
 
 use super::connect::{SharedAddress, SharedLine};
 use super::project::SharedProject;
+use super::{DEFAULT_SHARDS, MAX_SHARDS, MIN_SHARDS, may_be_shards};
 use crate::error::{Result, StoreError};
 
 /// The oldest server that is understood.
@@ -26,12 +27,15 @@ pub struct StorePreparation {
     pub citus: Option<String>,
     /// How many servers keep them.
     pub servers: u64,
+    /// How many shards new projects have unless they say otherwise.
+    pub shards: u16,
     /// Projects whose tables are on this server alone, because they were made before.
     pub undistributed: Vec<String>,
 }
 
 const TABLES: &str = "CREATE SCHEMA IF NOT EXISTS orb;
-    CREATE TABLE IF NOT EXISTS orb.store (program text NOT NULL, version integer NOT NULL, distributed boolean NOT NULL, made_at bigint NOT NULL)";
+    CREATE TABLE IF NOT EXISTS orb.store (program text NOT NULL, version integer NOT NULL, distributed boolean NOT NULL, made_at bigint NOT NULL);
+    ALTER TABLE orb.store ADD COLUMN IF NOT EXISTS shards smallint";
 
 /// The tables of facts; the others are placed as the first.
 const DISTRIBUTED: [&str; 17] = [
@@ -57,20 +61,22 @@ const DISTRIBUTED: [&str; 17] = [
 /// Small tables that those are joined with, of which every server has a copy.
 const EVERYWHERE: [&str; 2] = ["name_row", "warc_row"];
 
-/// Makes a database ready for projects, with their facts distributed where that is wanted. What was
-/// done before is left as it is.
-pub fn prepare_store(at: &SharedAddress, distributed: bool) -> Result<StorePreparation> {
+/// Makes a database ready for projects, with their facts distributed where that is wanted, and with
+/// so many shards unless they say otherwise. What was done before is left as it is.
+pub fn prepare_store(at: &SharedAddress, distributed: bool, shards: Option<u16>) -> Result<StorePreparation> {
+    shards.map_or(Ok(()), examine_shards)?;
     let line = at.connect(None, "orb")?;
     let server = fitness(&line)?;
     if distributed {
         need_citus(&line)?;
     }
     line.run("prepare the database", "BEGIN")?;
-    let done = prepare_locked(&line, distributed);
+    let done = prepare_locked(&line, distributed, shards.map(u16::cast_signed));
     line.run("prepare the database", if done.is_ok() { "COMMIT" } else { "ROLLBACK" })?;
     let known = done?;
     let citus = if is_distributed(&line)? { version_of_citus(&line)? } else { None };
-    let mut preparation = StorePreparation { server, known, citus, servers: 1, undistributed: Vec::new() };
+    let shards = usual_shards(&line)?;
+    let mut preparation = StorePreparation { server, known, citus, servers: 1, shards, undistributed: Vec::new() };
     if preparation.citus.is_some() {
         let sql = "SELECT count(*) FROM pg_dist_node WHERE isactive AND shouldhaveshards";
         let servers: i64 = line.wait("count the servers", line.client().query_one(sql, &[]))?.get(0);
@@ -134,18 +140,40 @@ fn version_of_citus(line: &SharedLine) -> Result<Option<String>> {
 }
 
 /// Writes down what projects are to be like; whether that was known.
-fn prepare_locked(line: &SharedLine, distributed: bool) -> Result<bool> {
+fn prepare_locked(line: &SharedLine, distributed: bool, shards: Option<i16>) -> Result<bool> {
     const WHAT: &str = "prepare the database";
     let client = line.client();
     line.wait(WHAT, client.execute("SELECT pg_advisory_xact_lock(hashtext('orb'))", &[]))?;
     line.run(WHAT, TABLES)?;
-    let sql = "UPDATE orb.store SET distributed = distributed OR $1";
-    if line.wait(WHAT, client.execute(sql, &[&distributed]))? > 0 {
+    let sql = "UPDATE orb.store SET distributed = distributed OR $1, shards = coalesce($2, shards)";
+    if line.wait(WHAT, client.execute(sql, &[&distributed, &shards]))? > 0 {
         return Ok(true);
     }
-    let sql = "INSERT INTO orb.store VALUES ('orbweaver', 1, $1, $2)";
-    line.wait(WHAT, client.execute(sql, &[&distributed, &orb_page::Moment::now().0]))?;
+    let sql =
+        "INSERT INTO orb.store (program, version, distributed, made_at, shards) VALUES ('orbweaver', 1, $1, $2, $3)";
+    line.wait(WHAT, client.execute(sql, &[&distributed, &orb_page::Moment::now().0, &shards]))?;
     Ok(false)
+}
+
+/// Refuses a number of shards that no project may have.
+pub(super) fn examine_shards(shards: u16) -> Result<()> {
+    if may_be_shards(shards) {
+        return Ok(());
+    }
+    let which = format!("a power of two from {MIN_SHARDS} to {MAX_SHARDS}");
+    Err(StoreError::Shared(format!("the number of shards is {which}, not {shards}")))
+}
+
+/// How many shards a new project has unless it says otherwise.
+pub(super) fn usual_shards(line: &SharedLine) -> Result<u16> {
+    const WHAT: &str = "look at the store";
+    let sql = "SELECT count(*) FROM information_schema.columns
+               WHERE table_schema = 'orb' AND table_name = 'store' AND column_name = 'shards'";
+    if line.wait(WHAT, line.client().query_one(sql, &[]))?.get::<_, i64>(0) == 0 {
+        return Ok(DEFAULT_SHARDS);
+    }
+    let row = line.wait(WHAT, line.client().query_opt("SELECT shards FROM orb.store LIMIT 1", &[]))?;
+    Ok(row.and_then(|row| row.get::<_, Option<i16>>(0)).map_or(DEFAULT_SHARDS, i16::cast_unsigned))
 }
 
 /// Whether the facts of new projects are distributed.

@@ -31,18 +31,12 @@ pub struct SharedListing {
 }
 
 /// How a project is made.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SharedMaking {
-    /// How many shards it has, for ever.
-    pub shards: u16,
+    /// How many shards it has, for ever; by default as many as the store says.
+    pub shards: Option<u16>,
     /// Its settings, as text.
     pub settings: String,
-}
-
-impl Default for SharedMaking {
-    fn default() -> Self {
-        Self { shards: 256, settings: String::new() }
-    }
 }
 
 impl SharedProject {

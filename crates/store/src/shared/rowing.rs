@@ -188,7 +188,7 @@ fn remember(line: &mut SharedLine, digests: CopyRows) -> Result<()> {
         "CREATE TEMP TABLE IF NOT EXISTS seen_digest (LIKE digest_row) ON COMMIT DELETE ROWS",
     )?;
     copy(line, &DIGEST.replacen("digest_row", "seen_digest", 1), digests)?;
-    let sql = "INSERT INTO digest_row SELECT * FROM seen_digest ORDER BY digest ON CONFLICT DO NOTHING";
+    let sql = "INSERT INTO digest_row SELECT * FROM seen_digest ORDER BY shard, digest ON CONFLICT DO NOTHING";
     line.wait("remember digests", line.client().execute(sql, &[])).map(drop)
 }
 

@@ -8,23 +8,16 @@
 //!
 //! There are no sequences, triggers, foreign keys or advisory locks on the hot path. During a crawl
 //! there are the keys, an index of pages and hosts by shard, and one of links by block range; the
-//! index of links by source is made when a run ends.
+//! index of links by source is made when a run ends. Keys that a worker reads a whole shard by begin
+//! with it. Whoever changes these tables adds a step to `upgrade.rs`.
 
 use super::connect::{SharedLine, quoted};
-use super::prepare;
-use super::{MAX_SHARDS, fingerprint};
+use super::{fingerprint, prepare, upgrade};
 use crate::error::{Result, StoreError};
 use crate::sqlite::shared_views;
 
 /// The version of the tables that this program knows.
-pub(crate) const VERSION: i32 = 2;
-
-/// What makes the tables of a version those of the next; the first is for version 1.
-const UPGRADES: &[&str] = &["
-ALTER TABLE project ADD COLUMN timeline bigint NOT NULL DEFAULT 0, ADD COLUMN since timestamptz;
-ALTER TABLE worker ADD COLUMN timeline bigint NOT NULL DEFAULT 0;
-ALTER TABLE address ADD COLUMN turn bigint NOT NULL DEFAULT 0;
-"];
+pub(crate) const VERSION: i32 = 3;
 
 /// The name of a project's schema.
 pub(crate) fn schema_of(project: &str) -> String {
@@ -56,7 +49,7 @@ CREATE TABLE address (
   wanted timestamptz, wanted_by bigint, turn bigint NOT NULL DEFAULT 0) WITH (fillfactor = 50);
 CREATE TABLE seed (no bigint PRIMARY KEY, url text NOT NULL, step integer, origin text);
 CREATE TABLE split (id bigint PRIMARY KEY, object text NOT NULL, worker bigint NOT NULL, docs bigint NOT NULL, mark bigint NOT NULL);
-CREATE TABLE digest_row (shard smallint NOT NULL, digest bytea NOT NULL, page bigint NOT NULL, PRIMARY KEY (digest, shard));
+CREATE TABLE digest_row (shard smallint NOT NULL, digest bytea NOT NULL, page bigint NOT NULL, PRIMARY KEY (shard, digest));
 ";
 
 /// The catalogue's tables, one to one.
@@ -101,7 +94,7 @@ CREATE TABLE image_row (
   mime text, PRIMARY KEY (page, seq, shard));
 CREATE TABLE warc_row (id bigint PRIMARY KEY, name text NOT NULL, length bigint NOT NULL, records bigint NOT NULL);
 CREATE TABLE due_row (shard smallint NOT NULL, page bigint NOT NULL, rate double precision NOT NULL, due bigint, PRIMARY KEY (page, shard));
-CREATE TABLE chosen_row (shard smallint NOT NULL, page bigint NOT NULL, PRIMARY KEY (page, shard));
+CREATE TABLE chosen_row (shard smallint NOT NULL, page bigint NOT NULL, PRIMARY KEY (shard, page));
 CREATE TABLE ack_row (run integer PRIMARY KEY, at bigint NOT NULL, by text, note text);
 CREATE TABLE noise_row (shard smallint NOT NULL, host integer NOT NULL, text text NOT NULL, PRIMARY KEY (host, shard));
 CREATE TABLE session_row (shard smallint NOT NULL, host integer NOT NULL, rules text NOT NULL, PRIMARY KEY (host, shard));
@@ -129,10 +122,12 @@ pub(crate) struct Described {
 }
 
 /// Makes a project's tables unless they are there. Two who try at once: one makes them.
-pub(crate) fn create(line: &SharedLine, project: &str, shards: u16, settings: &str) -> Result<()> {
-    if shards == 0 || shards > MAX_SHARDS {
-        return Err(StoreError::Shared(format!("a project has 1 to {MAX_SHARDS} shards, not {shards}")));
-    }
+pub(crate) fn create(line: &SharedLine, project: &str, shards: Option<u16>, settings: &str) -> Result<()> {
+    let shards = match shards {
+        Some(shards) => shards,
+        None => prepare::usual_shards(line)?,
+    };
+    prepare::examine_shards(shards)?;
     let schema = schema_of(project);
     line.run("make a project", "BEGIN")?;
     let made = create_locked(line, &schema, (project, shards, settings));
@@ -162,43 +157,6 @@ fn create_locked(line: &SharedLine, schema: &str, (project, shards, settings): (
     let sql = "INSERT INTO shard (id) SELECT generate_series(0, $1::integer - 1)";
     line.wait("make the shards", client.execute(sql, &[&i32::from(shards)]))?;
     Ok(())
-}
-
-/// Brings the tables of an earlier version up to this one, in one transaction and under the lock
-/// under which they were made. Workers of the earlier version must not be there: they would write
-/// rows without what is new in them.
-fn upgrade(line: &SharedLine, project: &str) -> Result<()> {
-    let schema = schema_of(project);
-    line.run("upgrade a project", "BEGIN")?;
-    let done = upgrade_locked(line, &schema, project);
-    line.run("upgrade a project", if done.is_ok() { "COMMIT" } else { "ROLLBACK" }).and(done)
-}
-
-fn upgrade_locked(line: &SharedLine, schema: &str, project: &str) -> Result<()> {
-    let client = line.client();
-    line.wait("upgrade a project", client.execute("SELECT pg_advisory_xact_lock(hashtext($1))", &[&schema]))?;
-    let found = format!(
-        "SELECT version, (SELECT count(*) FROM {schema}.worker WHERE alive AND until > now()) FROM {schema}.project",
-        schema = quoted(schema)
-    );
-    let row = line.wait("upgrade a project", client.query_one(&found, &[]))?;
-    let (version, working): (i32, i64) = (row.get(0), row.get(1));
-    if version >= VERSION {
-        // Somebody else was first.
-        return Ok(());
-    }
-    if working > 0 {
-        return Err(StoreError::Shared(format!(
-            "project {project} has format {version} and {working} workers of an earlier version: stop them, so that it can be brought to format {VERSION}"
-        )));
-    }
-    let from = usize::try_from(version - 1).unwrap_or(usize::MAX);
-    let steps = UPGRADES.get(from..).ok_or_else(|| {
-        StoreError::Shared(format!("project {project} in this store has format {version}, which nobody knows"))
-    })?;
-    let all =
-        format!("SET LOCAL search_path = {};{}UPDATE project SET version = {VERSION}", quoted(schema), steps.concat());
-    line.run("upgrade a project", &all)
 }
 
 fn exists(line: &SharedLine, schema: &str) -> Result<bool> {
@@ -234,7 +192,7 @@ pub(crate) fn examine(line: &SharedLine, project: &str) -> Result<Described> {
         ));
     }
     if version < VERSION {
-        upgrade(line, project)?;
+        upgrade::upgrade(line, project)?;
     }
     let ours = fingerprint();
     if theirs != ours {

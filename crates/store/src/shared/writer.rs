@@ -7,7 +7,7 @@
 use super::connect::{Redial, SharedLine};
 use super::join::Membership;
 use super::numbers::{NameNumbers, NumberBlocks};
-use super::objects::ObjectArchive;
+use super::objects::{ObjectArchive, PieceSink};
 use super::{ShardId, WorkerId, shard_of};
 use crate::error::{Result, StoreError};
 use crate::sqlite::Catalogue;
@@ -202,17 +202,17 @@ impl SharedWriter {
         let attempt = self.attempt()?;
         let name = format!("{project}-{run}-{worker}-{}-{:016x}.warc.gz", attempt.no, attempt.nonce);
         let name: Arc<str> = name.into();
-        let mut bytes = warc::warcinfo(&name, &project, Moment::now());
-        let (head, mut records) = (bytes.len(), 0);
+        let head = warc::warcinfo(&name, &project, Moment::now());
+        let (mut length, mut records) = (head.len() as u64, 0);
         for record in &batch.extra {
-            append(&mut bytes, &record.members)?;
+            length += record.members.len();
             records += u64::from(record.line.is_some());
         }
         for FinishedVisit { visit, records: own, .. } in &mut batch.visits {
             visit.warc = None;
             for record in own {
-                let place = WarcPosition { file: name.clone(), offset: bytes.len() as u64, length: record.answer };
-                append(&mut bytes, &record.members)?;
+                let place = WarcPosition { file: name.clone(), offset: length, length: record.answer };
+                length += record.members.len();
                 records += u64::from(record.line.is_some());
                 if !record.beside {
                     visit.warc = Some(place);
@@ -222,31 +222,45 @@ impl SharedWriter {
                 visit.warc.clone_from(&visit.kept);
             }
         }
-        let archived = (bytes.len() - head) as u64;
+        let archived = length - head.len() as u64;
         if archived == 0 {
             return Ok(0);
         }
-        let length = bytes.len() as u64;
         point("before-object")?;
-        self.archive.put(&name, bytes)?;
+        self.archive.put_pieces(&name, length, |write| {
+            write(&head)?;
+            let own = batch.visits.iter().flat_map(|finished| &finished.records);
+            batch.extra.iter().chain(own).try_for_each(|record| pass_on(&record.members, write))
+        })?;
         point("after-object")?;
         self.attempt()?.object = Some(FileEnd { name, length, records });
         Ok(archived)
     }
 }
 
-fn append(bytes: &mut Vec<u8>, members: &Body) -> Result<()> {
+/// Bytes of a spooled record that are read at once.
+const READ: usize = 256 << 10;
+
+/// Hands the bytes of a record on, as they are read from where it is spooled.
+fn pass_on(members: &Body, write: &mut PieceSink<'_>) -> Result<()> {
     let fail = |e| StoreError::ArchiveAway { what: "read a spooled record", source: Box::new(e) };
-    match members {
-        Body::Memory(memory) => bytes.extend_from_slice(memory),
-        Body::Spooled { .. } => {
-            let copied = members.reader().and_then(|mut reader| reader.read_to_end(bytes)).map_err(fail)?;
-            if copied as u64 != members.len() {
-                return Err(StoreError::BadBatch("a spooled record is shorter than it was".to_owned()));
-            }
-        }
+    if let Body::Memory(memory) = members {
+        return write(memory);
     }
-    Ok(())
+    let (mut reader, mut passed) = (members.reader().map_err(fail)?, 0);
+    let mut piece = vec![0; READ];
+    loop {
+        let read = reader.read(&mut piece).map_err(fail)?;
+        if read == 0 {
+            break;
+        }
+        write(&piece[..read])?;
+        passed += read as u64;
+    }
+    if passed == members.len() {
+        return Ok(());
+    }
+    Err(StoreError::BadBatch("a spooled record is shorter than it was".to_owned()))
 }
 
 /// A point at which tests fail on purpose.

@@ -5,14 +5,14 @@
 
 /// Functions and aggregates of SQLite that the views use.
 pub(super) const FUNCTIONS: &str = r#"
-CREATE FUNCTION strftime(format text, at double precision, kind text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+CREATE OR REPLACE FUNCTION strftime(format text, at double precision, kind text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
   $$SELECT to_char(to_timestamp($2) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')$$;
-CREATE FUNCTION hex(bytes bytea) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$SELECT upper(encode($1, 'hex'))$$;
-CREATE FUNCTION iif(condition boolean, so anycompatible, otherwise anycompatible) RETURNS anycompatible LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+CREATE OR REPLACE FUNCTION hex(bytes bytea) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$SELECT upper(encode($1, 'hex'))$$;
+CREATE OR REPLACE FUNCTION iif(condition boolean, so anycompatible, otherwise anycompatible) RETURNS anycompatible LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
   $$SELECT CASE WHEN $1 THEN $2 ELSE $3 END$$;
-CREATE FUNCTION add_true(sum bigint, one boolean) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+CREATE OR REPLACE FUNCTION add_true(sum bigint, one boolean) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
   $$SELECT $1 + CASE WHEN $2 THEN 1 ELSE 0 END$$;
-CREATE AGGREGATE sum(boolean) (SFUNC = add_true, STYPE = bigint, INITCOND = '0');
+CREATE OR REPLACE AGGREGATE sum(boolean) (SFUNC = add_true, STYPE = bigint, INITCOND = '0');
 "#;
 
 /// How views join what belongs to one page or host. The tables of a shared project have its shard,
@@ -35,6 +35,7 @@ pub(super) fn translate(sql: &str) -> String {
         .iter()
         .fold(sql.to_owned(), |sql, (join, shard)| sql.replace(join, &format!("{join} AND {shard}")));
     joined
+        .replace("CREATE VIEW", "CREATE OR REPLACE VIEW")
         .replace("CROSS JOIN", "JOIN")
         .replace("coalesce(binary, 0) AS binary", "coalesce(\"binary\", 0) AS \"binary\"")
         .replace("AS binary,", "AS \"binary\",")

@@ -166,6 +166,15 @@ impl Catalogue {
         Ok(RowInserter { insert, path: &self.path })
     }
 
+    /// The numbers of archive files that visits name and that have not been copied.
+    pub(crate) fn files_to_load(&self) -> Result<Vec<i64>> {
+        let fail = |e| StoreError::sql("read the visits", &self.path, e);
+        let sql = "SELECT DISTINCT warc FROM visit_row WHERE warc NOTNULL AND warc NOT IN (SELECT id FROM warc_row)";
+        let mut rows = self.db.prepare_cached(sql).map_err(fail)?;
+        let rows = rows.query_map([], |row| row.get(0)).map_err(fail)?;
+        rows.collect::<rusqlite::Result<_>>().map_err(fail)
+    }
+
     /// What was copied is there, as a batch of its own.
     pub(crate) fn end_load(&mut self) -> Result<()> {
         let next = self.watermark.next();

@@ -37,7 +37,7 @@ impl Store {
     }
 
     pub fn project(&self) -> SharedProject {
-        let made = SharedMaking { shards: SHARDS, settings: "x = 1".to_owned() };
+        let made = SharedMaking { shards: Some(SHARDS), settings: "x = 1".to_owned() };
         SharedProject::create(&self.address(), NAME, &made).unwrap()
     }
 
