@@ -217,7 +217,8 @@ def story(browser, job):
     hand.must_say("accounted for")
     at("report")
     links = page.locator("main td a[href*='/pages/']").all()
-    numbers = list(dict.fromkeys(link.get_attribute("href").rsplit("/", 1)[1] for link in links))
+    named = (re.search(r"/pages/(\d+)", link.get_attribute("href")) for link in links)
+    numbers = list(dict.fromkeys(match[1] for match in named if match))
     contents = [context.request.get(f"{job['base']}/doc/library.{number}") for number in numbers]
     told.append(["document", [content.status for content in contents], [content.text() for content in contents]])
     rain = next(n for n, content in zip(numbers, contents) if "rain falls" in content.text())
