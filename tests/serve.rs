@@ -77,7 +77,18 @@ fn people_log_in_see_what_they_may_and_log_out() {
     assert!(page.body.contains("<b>p</b>") && !page.body.contains("<b>q</b>"), "{}", page.body);
     let as_json = served.get("/", &[("Cookie", &cookie), ("Accept", "application/json")]).json();
     assert_eq!((as_json[0]["project"].as_str(), as_json.as_array().unwrap().len()), (Some("p"), 1));
+    // Another session of one's own is listed, and ended without the secret of either.
+    let elsewhere = log_in(&served, "bob");
+    let me = served.get("/me", &bob).body;
+    let ended =
+        me.split("action=\"").find_map(|part| part.split('"').next().filter(|at| at.starts_with("/me/sessions/")));
+    let ended = ended.expect("the other session is listed").to_owned();
+    assert!(me.contains("this one") && me.matches("/me/sessions/").count() == 1, "{me}");
     let ann = log_in(&served, "ann");
+    assert_eq!(served.post(&ended, &[("Cookie", &ann)], "").status, 404, "a session of somebody else");
+    assert_eq!(served.post(&ended, &bob, "").status, 303);
+    assert_eq!(served.get("/me", &[("Cookie", &elsewhere)]).status, 401);
+    assert_eq!(served.get("/me", &bob).status, 200);
     assert!(served.get("/", &[("Cookie", &ann)]).body.contains("<b>q</b>"));
     // Every asset that a page names is there, and may be kept for ever.
     for asset in page.body.split('"').filter(|part| part.starts_with("/assets/")) {

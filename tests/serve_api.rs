@@ -115,6 +115,9 @@ fn what_the_commands_print_can_be_asked_over_http() {
     assert_eq!(asked.get(&format!("/pages/{a}/versions")).json()["items"].as_array().unwrap().len(), 2);
     assert_eq!(asked.get("/runs/2").json()["kind"], "track");
     assert_eq!(asked.get("/runs/2/why").json()["run"], 2);
+    let pace = asked.get("/runs/2/pace").json();
+    assert!(pace["interval_seconds"].as_f64().unwrap() > 0.0 && pace["samples"].is_array(), "{pace}");
+    assert_eq!(asked.get("/runs/9/pace").status, 404);
     assert!(asked.get("/runs/2/log").body.contains("time, on average"));
     assert!(asked.get("/words/weavers").json()["places"][0]["url"].as_str().unwrap().ends_with("/a"));
     assert!(asked.get(&format!("/pages/{a}/neighbours")).json()["rows"].as_array().unwrap().len() == 1);
@@ -223,12 +226,23 @@ fn tables_are_asked_in_sql_within_limits() {
     assert_eq!((&cut["rows"], &cut["truncated"]), (&json!([[1, "crawl"]]), &json!(true)));
     let lines = ask("application/x-ndjson", json!({"query": query})).body;
     assert_eq!(lines, "{\"id\":1,\"kind\":\"crawl\"}\n{\"id\":2,\"kind\":\"track\"}\n");
-    assert_eq!(ask("text/csv", json!({"query": query})).body, "id,kind\n1,crawl\n2,track\n");
+    assert_eq!(ask("text/csv", json!({"query": query})).body, "id,kind\r\n1,crawl\r\n2,track\r\n");
+    let formula = json!({"query": "SELECT '=HYPERLINK(1)' AS a, -1 AS b, '+x' AS c"});
+    assert_eq!(ask("text/csv", formula).body, "a,b,c\r\n'=HYPERLINK(1),-1,'+x\r\n");
     assert_eq!(ask("*/*", json!({"query": "DELETE FROM page"})).status, 422);
     let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n";
     assert_eq!(ask("*/*", json!({"query": endless, "seconds": 0.05})).status, 422);
-    let large = ask("*/*", json!({"query": "SELECT hex(zeroblob(9000000)) UNION ALL SELECT hex(zeroblob(9000000))"}));
-    assert!(large.body.len() < 20_000_000, "{} bytes", large.body.len());
+    assert_eq!(ask("*/*", json!({"query": "SELECT hex(zeroblob(9000000))"})).status, 422, "a value that is too long");
+    let many = format!("{} SELECT hex(zeroblob(100000)) AS x FROM n", endless.split(" SELECT max").next().unwrap());
+    let large = ask("*/*", json!({"query": many, "limit": 10_000}));
+    assert!(large.json()["truncated"] == true && large.body.len() < 20_000_000, "{} bytes", large.body.len());
+    for (path, most) in [("/sql", 5_000_000), ("/sql?as=csv", 20_000_000)] {
+        let cookie = asked.served.post("/login", &[], "name=ann&password=a+password").cookie().unwrap().to_owned();
+        let q: String = url::form_urlencoded::byte_serialize(many.as_bytes()).collect();
+        let join = if path.contains('?') { '&' } else { '?' };
+        let page = asked.served.get(&format!("/p/{PROJECT}{path}{join}q={q}"), &[("Cookie", &cookie)]);
+        assert!(page.status == 200 && page.body.len() < most, "{path}: {} {} bytes", page.status, page.body.len());
+    }
     assert!(asked.get("/sql").json()["items"].as_array().unwrap().iter().any(|table| table["table"] == "page"));
 }
 
@@ -345,8 +359,8 @@ fn language_models_ask_by_both_ways_through_the_official_client() {
     for heard in &heard {
         let names: Vec<_> =
             heard["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-        let all = "projects search fetch changes diff versions links top health sql status visit run stop acknowledge";
-        assert_eq!(names.join(" "), all);
+        let reading = "projects search fetch changes diff versions links top health sql status";
+        assert_eq!(names.join(" "), reading, "what acts is for those who may");
         for tool in heard["tools"].as_array().unwrap() {
             assert_eq!(
                 tool["annotations"]["read_only_hint"].as_bool().or(tool["annotations"]["readOnlyHint"].as_bool()),
@@ -415,6 +429,7 @@ fn language_models_run_projects_where_they_may() {
     let url = format!("http://{}/mcp", asked.served.address);
     let bearer = token(&asked.home, &["read", "run"]);
     let heard = judge::assistant(&file, &["http", &url, &bearer]);
+    assert_eq!(heard["tools"].as_array().unwrap().len(), 15, "those that act, too");
     for ((name, _, wanted), told) in calls.iter().zip(heard["calls"].as_array().unwrap()) {
         assert!(told[2][0].as_str().unwrap().contains(wanted), "{name}: {told}");
     }

@@ -215,6 +215,9 @@ fn sql_that_runs_away_is_stopped_and_others_are_answered_meanwhile() {
         served.send(&format!("POST /api/v1/projects/{PROJECT}/sql"), &fields, &body)
     };
     let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)";
+    let long = "printf('%.*c', 60000000, 'a')";
+    let half = "printf('%.*c', 130000, 'a')";
+    let calls = |call: &str, times| vec![call; times].join(", ");
     let runaways = [
         format!("{endless} SELECT max(x) FROM n"),
         format!("{endless} SELECT count(*) FROM n a, n b"),
@@ -224,10 +227,35 @@ fn sql_that_runs_away_is_stopped_and_others_are_answered_meanwhile() {
         "SELECT replace(hex(zeroblob(400000000)), '0', 'aaaaaaaaaa')".to_owned(),
         "SELECT printf('%.*c', 2000000000, 'x')".to_owned(),
         "SELECT 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab' GLOB '*a*a*a*a*a*a*a*a*a*a*a*a*a*a*a*ac'".to_owned(),
+        // What takes long within one function.
+        format!("SELECT instr({long}, {long} || 'b')"),
+        format!("SELECT replace({long}, printf('%.*c', 30000000, 'a') || 'b', '')"),
+        format!("SELECT {long} LIKE printf('%.*c', 49990, '%') || 'b'"),
+        format!("SELECT {}", calls("instr(x, y || 'b')", 100)),
+        format!("SELECT {} FROM (SELECT {half} || {half} AS x, {half} AS y)", calls("instr(x, y || 'b')", 8)),
+        format!("SELECT {} FROM (SELECT {half} || {half} AS x, {half} AS y)", calls("trim(x, y || 'b')", 8)),
+        format!("SELECT unhex({half} || 'z', {half})"),
+        format!("{endless} SELECT count(*) FROM n WHERE {half} LIKE printf('%.*c', 900, '%') || 'b'"),
+        // What takes long before it begins.
+        format!(
+            "WITH t0 AS NOT MATERIALIZED (SELECT 1 AS x LIMIT 2) {} SELECT * FROM t40",
+            (1..=40)
+                .map(|n| format!(", t{n} AS NOT MATERIALIZED (SELECT a.x FROM t{m} a, t{m} b LIMIT 2)", m = n - 1))
+                .collect::<String>()
+        ),
     ];
     std::thread::scope(|scope| {
         let ask = &ask;
-        let asked: Vec<_> = runaways.iter().map(|query| scope.spawn(move || (query, ask(query)))).collect();
+        // Only two are answered at once; the others are told to come again, and do.
+        let insist = move |query: &String| loop {
+            let begun = Instant::now();
+            let reply = ask(query);
+            if reply.status != 503 {
+                return (query.clone(), reply, begun.elapsed());
+            }
+            assert!(reply.header("retry-after").is_some(), "{reply:?}");
+        };
+        let asked: Vec<_> = runaways.iter().map(|query| scope.spawn(move || insist(query))).collect();
         let mut others = 0;
         while asked.iter().any(|asked| !asked.is_finished()) || others == 0 {
             let begun = Instant::now();
@@ -237,7 +265,8 @@ fn sql_that_runs_away_is_stopped_and_others_are_answered_meanwhile() {
             others += 1;
         }
         for asked in asked {
-            let (query, reply) = asked.join().unwrap();
+            let (query, reply, took) = asked.join().unwrap();
+            assert!(took < Duration::from_secs(20), "{query} went on for {took:?}");
             let is_small = reply.body.len() < 20_000_000;
             assert!(matches!(reply.status, 200 | 422) && is_small, "{query}: {} {}", reply.status, reply.body.len());
         }
@@ -255,6 +284,81 @@ fn sql_that_runs_away_is_stopped_and_others_are_answered_meanwhile() {
         let reply = ask(forbidden);
         assert!(matches!(reply.status, 400 | 422), "{forbidden}: {reply:?}");
     }
+}
+
+#[test]
+fn queries_that_wait_keep_nobody_else_waiting() {
+    let site = Script::serve(|_| page(["/"; 0]));
+    let home = Home::new();
+    home.crawl(&[&format!("http://{}/", site.address)]);
+    add_user(&home, "bob", &[]);
+    home.orb(&["user", "grant", "bob", PROJECT, "read"]).expect(0);
+    let served = Served::start(&home, &["--no-schedule"]);
+    let cookie = log_in(&served, "bob");
+    let bob = [("Cookie", cookie.as_str()), ("Content-Type", "application/json")];
+    let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n";
+    let body = serde_json::json!({"query": endless, "seconds": 5.0}).to_string();
+    let tool = serde_json::json!({"name": "sql", "arguments": {"project": PROJECT, "query": endless}});
+    let tool = serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": tool}).to_string();
+    let page = format!("/p/{PROJECT}/sql?q={}", endless.replace(' ', "+"));
+    std::thread::scope(|scope| {
+        // By every door at once, more than requests are answered at once.
+        let by_api = || served.send(&format!("POST /api/v1/projects/{PROJECT}/sql"), &bob, &body).status;
+        let by_page = || served.get(&page, &bob).status;
+        let by_tool = || served.send("POST /mcp", &bob, &tool).status;
+        let asked: Vec<_> = (0..90)
+            .map(|n| {
+                scope.spawn(move || match n % 3 {
+                    0 => by_api(),
+                    1 => by_page(),
+                    _ => by_tool(),
+                })
+            })
+            .collect();
+        let begun = Instant::now();
+        assert_eq!(served.get(&format!("/p/{PROJECT}"), &bob).status, 200);
+        assert!(begun.elapsed() < Duration::from_secs(4), "others waited for {:?}", begun.elapsed());
+        let answers: Vec<u16> = asked.into_iter().map(|asked| asked.join().unwrap()).collect();
+        let refused = answers.iter().filter(|status| **status == 503).count();
+        assert!(refused >= 60 && answers.len() - refused >= 2, "{answers:?}");
+    });
+}
+
+#[test]
+fn guesses_at_once_are_counted_one_by_one() {
+    let home = inhabited();
+    let served = Served::start(&home, &["--no-schedule"]);
+    let guess = || served.post("/login", &[], "name=bob&password=a+guess").status;
+    let answers: Vec<u16> = std::thread::scope(|scope| {
+        let asked: Vec<_> = (0..60).map(|_| scope.spawn(guess)).collect();
+        asked.into_iter().map(|asked| asked.join().unwrap()).collect()
+    });
+    let looked_at = answers.iter().filter(|status| **status == 403).count();
+    let refused = answers.iter().filter(|status| **status == 429).count();
+    // Hashing 60 passwords takes seconds; of every wait that ends meanwhile one more is looked at.
+    assert!((5..=12).contains(&looked_at) && looked_at + refused == 60, "{answers:?}");
+}
+
+#[test]
+fn behind_a_proxy_visitors_are_told_apart_and_nobody_makes_one_up() {
+    let home = inhabited();
+    let args = ["--no-schedule", "--trusted-proxy", "127.0.0.0/8", "--public-url", "https://orb.test"];
+    let served = Served::start(&home, &args);
+    let guess = |name: &str, from: &str| {
+        let form = format!("name={name}&password=wrong");
+        served.post("/login", &[("Host", "orb.test"), ("X-Forwarded-For", from)], &form).status
+    };
+    // The address that the visitor has made up is another each time; the proxy's word is the last.
+    let answers: Vec<u16> = (0..12).map(|n| guess(&format!("name{n}"), &format!("203.0.113.{n}, 192.0.2.1"))).collect();
+    assert!(answers[..5].iter().all(|status| *status == 403) && answers.contains(&429), "{answers:?}");
+    assert_eq!(guess("somebody", "192.0.2.2"), 403, "another visitor");
+    let came = served.post("/login", &[("Host", "orb.test")], "name=bob&password=a+password");
+    let cookie = came.header("set-cookie").unwrap();
+    assert!(cookie.starts_with("__Host-orb=") && cookie.ends_with("; Secure"), "{cookie}");
+    let bob = [("Host", "orb.test"), ("Cookie", came.cookie().unwrap()), ("Origin", "https://orb.test")];
+    assert_eq!(served.get("/me", &bob).status, 200);
+    assert_eq!(served.post("/logout", &bob, "").status, 303);
+    home.orb(&["serve", "--trusted-proxy", "proxy.test"]).expect(2);
 }
 
 #[test]
@@ -276,6 +380,20 @@ fn tokens_that_ended_or_are_for_something_else_open_nothing() {
     let token = mine.trim_start_matches("Bearer ");
     for wrong in ["Bearer", "Bearer ", "Bearer orb_", &format!("Basic {token}"), &mine[..mine.len() - 1]] {
         assert_eq!(ask(wrong, "/api/v1/projects/p"), 401, "{wrong}");
+    }
+    let all = home.orb(&["user", "token", "ann", "--scope", "read", "--scope", "admin", "--json"]).json();
+    let all = format!("Bearer {}", all["token"].as_str().unwrap());
+    let ann = [("Authorization", all.as_str()), ("Content-Type", "application/json")];
+    assert_eq!(served.get("/api/v1/users", &ann).status, 200);
+    let eve = r#"{"name": "eve", "password": "a password", "admin": true}"#;
+    for (request, body) in [
+        ("POST /api/v1/users", eve),
+        ("DELETE /api/v1/users/bob", ""),
+        ("PUT /api/v1/users/bob/grants/p", r#"{"level": "edit"}"#),
+        ("POST /users/bob/password", "{}"),
+        ("POST /api/v1/tokens", "{}"),
+    ] {
+        assert_eq!(served.send(request, &ann, body).status, 403, "no token changes an account: {request}");
     }
     for path in [format!("/api/v1/projects/p?token={token}"), format!("/api/v1/projects/p?access_token={token}")] {
         assert_eq!(served.get(&path, &[]).status, 401, "a token in an address");

@@ -7,6 +7,7 @@
 
 mod harness;
 
+use harness::held::{HeldSite, Manner};
 use harness::judge;
 use harness::orb::{Home, PROJECT};
 use harness::script::{Heard, Script, absent, reply};
@@ -17,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What pages try, each on one of its own: in titles, words, attributes, addresses, pictures and
 /// frames, in charsets that hide it, and as other kinds of documents.
-const HOSTILE: [(&str, &str, &str); 25] = [
+const HOSTILE: [(&str, &str, &str); 26] = [
     ("title", HTML, "<title><script>alert(1)</script></title>hostile"),
     ("title-end", HTML, "<title></title></title><img src=x onerror=alert(2)></title>hostile"),
     ("heading", HTML, "<h1><img src=x onerror=alert(3)>hostile</h1>"),
@@ -83,7 +84,37 @@ const HOSTILE: [(&str, &str, &str); 25] = [
         "<html xmlns='http://www.w3.org/1999/xhtml'><head><title>hostile</title></head><body><script>alert(24)</script></body></html>",
     ),
     ("script", "text/javascript", "alert(25) // hostile"),
+    ("paper", "application/pdf", PAPER),
 ];
+
+/// A document that wants to act when it is opened, with a title that would like to be markup.
+const PAPER: &str = "%PDF-1.4
+1 0 obj <</Type/Catalog/Pages 2 0 R/OpenAction<</S/JavaScript/JS(app.alert\\(26\\); alert\\(26\\))>>>> endobj
+2 0 obj <</Type/Pages/Kids[3 0 R]/Count 1>> endobj
+3 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 300 200]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>
+/Annots[<</Type/Annot/Subtype/Link/Rect[0 0 300 200]/A<</S/URI/URI(javascript:alert\\(26\\))>>>>]>> endobj
+4 0 obj <</Length 74>> stream
+BT /F 12 Tf 20 100 Td (hostile <img src=x onerror=alert\\(26\\)> words) Tj ET 
+endstream endobj
+5 0 obj <</Type/Font/Subtype/Type1/BaseFont/Helvetica>> endobj
+6 0 obj <</Title(<script>alert\\(26\\)</script>)>> endobj
+trailer <</Root 1 0 R/Info 6 0 R/Size 7>>
+startxref
+0
+%%EOF
+";
+
+/// A script that leaves a trace, too, where no dialog is allowed.
+fn armed(body: &str) -> String {
+    let mut parts = body.split("alert(");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let number: String = part.chars().take_while(char::is_ascii_digit).collect();
+        let trace = format!("document.documentElement.setAttribute(`data-ran`,{number}),self.ran={number}");
+        out.push_str(&format!("alert({number},{trace}{}", &part[number.len()..]));
+    }
+    out
+}
 
 const HTML: &str = "text/html";
 
@@ -108,7 +139,7 @@ fn answer(heard: &Heard, is_later: bool) -> Vec<u8> {
             Some((_, mime, body)) => {
                 let later =
                     if is_later { " and later <b onclick=alert(0)>more</b><script>alert(0)</script>" } else { "" };
-                reply("200 OK", &kind(mime), &format!("{body}{later}"))
+                reply("200 OK", &kind(mime), &armed(&format!("{body}{later}")))
             }
             None => absent(),
         },
@@ -245,8 +276,77 @@ fn nothing_that_was_collected_acts_on_any_screen() {
     let acted = |page: &&Value| ["ran", "strangers"].iter().any(|what| !page[what].as_array().unwrap().is_empty());
     let acted: Vec<&Value> = seen.iter().filter(acted).collect();
     assert!(acted.is_empty(), "{acted:#?}");
+    // Nothing even tries: what was collected reaches the browser without its scripts and frames.
+    // That a page is not there is said on the console, too.
+    let tried = |page: &&Value| {
+        let errors = page["errors"].as_array().unwrap();
+        errors.iter().any(|error| !error.as_str().unwrap().contains("status of 404"))
+    };
+    let tried: Vec<&Value> = seen.iter().filter(tried).collect();
+    assert!(tried.is_empty(), "{tried:#?}");
     let unexpected: Vec<&Value> = seen.iter().filter(|page| page["status"] != 200 && page["status"] != 404).collect();
     assert!(unexpected.is_empty(), "{unexpected:#?}");
+}
+
+#[test]
+fn what_is_seen_before_a_log_in_and_when_things_go_wrong_is_for_everybody_too() {
+    let (_script, home, served) = looked_at();
+    home.orb(&["user", "grant", "anyone", PROJECT, "read"]).expect(0);
+    let rain = page_number(&home, "rain");
+    let guest = ["", "/runs", "/runs/2", "/changes", "/pages", "/health", "/hosts", "/graph", "/search?q=rain"];
+    let guest = guest.map(|path| format!("/p/{PROJECT}{path}")).to_vec();
+    let of_page = ["", "/content", "/content?as=text", "/diff"].map(|part| format!("/p/{PROJECT}/pages/{rain}{part}"));
+    let as_guest = [&["/".to_owned(), "/login".to_owned()], guest.as_slice(), &of_page].concat();
+    let absent = ["/nowhere", "/p/nowhere", "/p/p/pages/999999", "/p/p/runs/99", "/p/p/health/nothing"];
+    let absent: Vec<String> = absent.map(str::to_owned).to_vec();
+    let as_ann = [vec!["/users/ann".to_owned()], absent].concat();
+    judged(&home, &served, &as_guest, None);
+    judged(&home, &served, &as_ann, Some("ann"));
+    let empty = Home::new();
+    let first = Served::start(&empty, &["--no-schedule"]);
+    judged(&empty, &first, &[first.first.clone().unwrap()], None);
+}
+
+#[test]
+fn a_run_is_watched_by_everybody_while_it_goes_on() {
+    let site = HeldSite::serve(Manner::Silent);
+    let home = Home::new();
+    home.orb(&["project", "new", PROJECT, "--seed", &site.url("/")]).expect(0);
+    add_user(&home, "ann", &["--admin"]);
+    let served = Served::start(&home, &["--no-schedule"]);
+    let came = served.post("/login", &[], "name=ann&password=a+password");
+    let ann = [("Cookie", came.cookie().unwrap())];
+    let started = served.post("/p/p/runs", &ann, "kind=crawl");
+    assert_eq!(started.header("location"), Some("/p/p/runs/1/live"), "{started:?}");
+    let paths = ["/p/p/runs/1/live", "/p/p/runs/1/log", "/p/p/run", "/p/p", "/"].map(str::to_owned);
+    judged(&home, &served, &paths, Some("ann"));
+    assert_eq!(served.post("/p/p/runs/1/stop", &ann, "").status, 303);
+    assert!(served.get("/p/p/runs/1/events", &ann).body.contains("event: end"));
+}
+
+/// Axe finds nothing on these pages in any theme and width, and they do nothing that they should
+/// not.
+fn judged(home: &Home, served: &Served, paths: &[String], who: Option<&str>) {
+    let views = json!([["light", 1280], ["dark", 1280], ["light", 320], ["dark", 320]]);
+    let job = json!({
+        "base": format!("http://{}", served.address), "account": who.map(|name| [name, "a password"]),
+        "paths": paths, "views": views, "axe": true, "shots": std::env::var("ORB_SHOTS").ok(),
+    });
+    let seen = judge::browser("walk", &job, &home.beside("job.json")).as_array().unwrap().clone();
+    assert_eq!(seen.len(), paths.len() * 4);
+    let is_wrong = |page: &&Value| {
+        let has = |what: &str| !page[what].as_array().unwrap().is_empty();
+        // A page that is not there is told of on the console, and so is the icon that a plain text
+        // cannot name.
+        let is_absent = |error: &Value| error.as_str().unwrap().contains("status of 404");
+        let is_told = !page["errors"].as_array().unwrap().iter().all(is_absent);
+        !matches!(page["status"].as_u64(), Some(200 | 404))
+            || page["overflow"] != 0
+            || is_told
+            || ["ran", "strangers", "violations"].into_iter().any(has)
+    };
+    let wrong: Vec<String> = seen.iter().filter(is_wrong).map(|page| format!("{page:#}")).collect();
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), seen.len(), wrong.join("\n"));
 }
 
 /// A small library with a door that wants a word.
@@ -277,7 +377,11 @@ fn told(how: &str) {
         ["account", "logged in", "project", "rules", "steps", "live", "report", "document", "acknowledged", "schedule"];
     assert_eq!(names, whole, "{told:#}");
     assert!(["ran", "errors", "strangers"].iter().all(|what| told[what].as_array().unwrap().is_empty()), "{told:#}");
-    assert_eq!(told["told"][7][1], 200, "{told:#}");
+    let read = told["told"][7][2].as_array().unwrap();
+    assert!(told["told"][7][1].as_array().unwrap().iter().all(|status| *status == 200), "{told:#}");
+    for text in ["The rain falls on the plains.", "Welcome."] {
+        assert!(read.iter().any(|read| read.as_str().unwrap().contains(text)), "nobody could read {text}: {told:#}");
+    }
     let asked: Vec<String> = script.heard().iter().map(|heard| heard.target.clone()).collect();
     assert!(asked.contains(&"/inside?word=sesame".to_owned()), "the form was filled: {asked:?}");
     assert!(asked.iter().all(|target| !target.contains("private")), "the rule was heeded: {asked:?}");

@@ -268,6 +268,9 @@ fn owners_name_changed_pages_by_indexnow_and_prove_that_they_are_theirs() {
     }
     let (before, wrong) = (heard(), "fedcba9876543210");
     assert_eq!((get(&format!("{page}&key={wrong}")), heard()), (403, before), "it is not looked for again");
+    let many: Vec<String> = (0..9_997).map(|n| format!("http://{host}/{n}")).collect();
+    let unproved = post(json!({"host": host, "key": wrong, "urlList": many}));
+    assert_eq!(unproved.status, 403, "what somebody else names is not counted");
     assert_eq!(get(&format!("{page}&key={key}")), 200);
     let before = heard();
     let urls = [format!("http://{host}/hidden"), format!("http://{host}/b")];
@@ -278,13 +281,57 @@ fn owners_name_changed_pages_by_indexnow_and_prove_that_they_are_theirs() {
     assert_eq!([below(&format!("http://{host}/b")), below(&format!("http://{host}/keys/b"))], [422, 200]);
     let state = known.get("/intake").json();
     assert_eq!((&state["waiting"], &state["sources"][0]["source"]), (&json!(4), &json!(format!("indexnow: {host}"))));
-    let many: Vec<String> = (0..9_997).map(|n| format!("http://{host}/{n}")).collect();
     let full = post(json!({"host": host, "key": key, "urlList": many}));
     assert_eq!((full.status, full.header("retry-after")), (429, Some("86400")), "too many for a day");
     let answers: Vec<u16> = (0..60).map(|_| get("")).collect();
     assert!(answers.iter().all(|status| *status == 400), "what is no request is not counted");
     let answers: Vec<u16> = (0..60).map(|_| get(&format!("{page}&key=short"))).collect();
     assert_eq!(answers.last(), Some(&429));
+}
+
+#[test]
+fn a_stranger_who_calls_makes_nobody_send_secrets_or_go_where_nothing_is_collected() {
+    let site = Script::serve(|heard| match heard.target.as_str() {
+        "/" => html("Front", "words"),
+        "/0123456789abcdef.txt" | "/keys/k.txt" | "/keys/ok.txt" => plain("0123456789abcdef"),
+        _ => absent(),
+    });
+    let home = Home::new();
+    let file = home.beside("p.toml");
+    let host = format!("127.0.0.1:{}", site.port());
+    let settings = format!(
+        "seeds = ['http://{host}/']\nfrontier.delay = '0s'\n[scope]\nrules = [{{ deny = '/keys/k' }}]\n\
+         [[auth]]\nhost = '{host}'\ntoken = 'secret'\n"
+    );
+    fs::write(&file, settings).unwrap();
+    home.crawl(&[file.to_str().unwrap()]);
+    let has_secret = |heard: &harness::script::Heard| heard.field("authorization").is_some();
+    assert!(site.heard().iter().any(has_secret), "the run logs in");
+    // From now on the project has patience.
+    let file = home.project().join("project.toml");
+    let slow = |line: &str| match line.trim_start().strip_prefix("frontier.").unwrap_or(line).starts_with("delay") {
+        true => format!("{}= '1h'\n", line.split('=').next().unwrap()),
+        false => format!("{line}\n"),
+    };
+    let kept: String = fs::read_to_string(&file).unwrap().lines().map(slow).collect();
+    assert!(kept.contains("'1h'"), "{kept}");
+    fs::write(&file, kept).unwrap();
+    let served = Served::start(&home, &["--no-schedule"]);
+    let before = site.heard().len();
+    let call = |url: &str, more: &str| {
+        served.get(&format!("/indexnow?url=http://{host}{url}&key=0123456789abcdef{more}"), &[])
+    };
+    for place in ["/keys/k.txt", "/keys/ok.txt%3Fx=1", "/keys/ok.txt?x=1"] {
+        let url = place.rsplit_once('/').unwrap().0;
+        let refused = call(&format!("{url}/x"), &format!("&keyLocation=http://{host}{place}"));
+        assert_eq!(refused.status, 422, "{place}: {}", refused.body);
+    }
+    assert_eq!(site.heard().len(), before, "nothing is fetched for any of these");
+    assert_eq!(call("/x", "").status, 200);
+    assert!(site.heard().len() > before && !site.heard()[before..].iter().any(has_secret), "nothing of the project's");
+    let early = served.get(&format!("/indexnow?url=http://{host}/x&key=fedcba9876543210"), &[]);
+    assert_eq!((early.status, early.header("retry-after").is_some()), (429, true), "the host has its pause");
+    assert_eq!(call("/y", "").status, 200, "what is proved needs no other look");
 }
 
 /// The fields of a form or a query.
@@ -307,11 +354,15 @@ fn site_with_a_hub() -> (Script, mpsc::Receiver<String>) {
                 );
                 reply("200 OK", "Content-Type: application/atom+xml\r\n", &feed)
             }
-            "/hub" => {
+            "/hub" | "/hub-of-a" => {
                 tell.lock().unwrap().send(String::from_utf8(heard.body.clone()).unwrap()).unwrap();
                 reply("202 Accepted", "", "")
             }
-            "/a" => html("A", "a"),
+            // The hub in the header goes before the one in the page.
+            "/a" => {
+                let header = format!("Content-Type: text/html\r\nLink: <http://{here}/hub-of-a>; rel=\"hub\"\r\n");
+                reply("200 OK", &header, &format!("<link rel=hub href='http://{here}/hub-no'><title>A</title>a"))
+            }
             "/fresh" => html("Fresh", "fresh"),
             _ => absent(),
         }
@@ -325,7 +376,7 @@ fn feeds_are_subscribed_to_and_what_their_hub_delivers_is_visited() {
     let home = Home::new();
     let file = home.beside("p.toml");
     let here = format!("http://127.0.0.1:{}", site.port());
-    fs::write(&file, format!("seeds = ['{here}/']\nfrontier.delay = '0s'\n[scope]\nrules = [{{ deny = '/hub$' }}]\n"))
+    fs::write(&file, format!("seeds = ['{here}/']\nfrontier.delay = '0s'\n[scope]\nrules = [{{ deny = '/hub' }}]\n"))
         .unwrap();
     home.crawl(&[file.to_str().unwrap()]);
     let bad = home.orb(&["serve", "--public-url", "nowhere"]);
@@ -335,6 +386,9 @@ fn feeds_are_subscribed_to_and_what_their_hub_delivers_is_visited() {
     let topic = format!("{here}/news");
     assert_eq!((form["hub.mode"].as_str(), form["hub.topic"].as_str()), ("subscribe", topic.as_str()));
     assert!(form["hub.secret"].len() < 200 && form["hub.lease_seconds"].parse::<u32>().unwrap() > 86_400);
+    let of_page = fields(&asked.recv_timeout(Duration::from_secs(60)).expect("the hub of a page is asked, too"));
+    assert_eq!(of_page["hub.topic"], format!("{here}/a"));
+    assert!(site.heard().iter().any(|heard| heard.target == "/hub-of-a"));
     let path = form["hub.callback"].strip_prefix("https://orb.test/base").unwrap();
     let name = [("Host", "orb.test")];
     let ask = |path: &str, mode: &str, topic: &str| {

@@ -277,6 +277,14 @@ fn every_screen_is_shown_escaped_and_answers_programs_too() {
             assert!(reply.status == 200 || link.contains("/health?"), "{path} links to {link}: {}", reply.status);
         }
     }
+    let within = |query: &str| {
+        let reply = reading.served.get(&format!("/p/{PROJECT}/search?q=rain{query}"), &[("Cookie", &reading.cookie)]);
+        assert_eq!(reply.status, 200, "{query}: {}", reply.body);
+        reply.body
+    };
+    assert!(within("&filetype=html").contains("class=\"hit\"") && !within("&filetype=pdf").contains("class=\"hit\""));
+    assert!(within("&lang=en+OR+*").contains("class=\"hit\""), "what is no word is no filter");
+    assert!(within("").contains("explain=1") && within("&explain=1").contains("Without reasons"));
     let everywhere = reading.page("/search?q=plains+OR+hills+rain");
     assert!(everywhere.contains("/pages/"), "{everywhere}");
 }

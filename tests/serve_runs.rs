@@ -90,6 +90,8 @@ fn programs_start_runs_and_may_repeat_themselves() {
     assert_eq!((started.status, started.header("location")), (202, Some("/api/v1/projects/p/runs/1")), "{started:?}");
     let repeated = send(&served, "/api/v1/projects/p/runs", &with, r#"{"kind":"crawl"}"#);
     assert_eq!((repeated.status, repeated.json()), (202, started.json()));
+    let other = send(&served, "/api/v1/projects/p/runs", &with, r#"{"kind":"track"}"#);
+    assert_eq!((other.status, &other.json()["type"]), (422, &"/problems/key-reused".into()));
     let another = send(&served, "/api/v1/projects/p/runs", &with[..1], r#"{"kind":"crawl"}"#);
     assert_eq!((another.status, &another.json()["type"]), (409, &"/problems/running".into()));
     assert_eq!(send(&served, "/api/v1/projects/p/runs", &with[..1], r#"{"kind":"rm"}"#).status, 400);

@@ -145,7 +145,7 @@ pub use orb_index::{TextField, WordCount};
 pub use orb_store::{
     AckRow, AnchorRow, Cell, CheckCounts, CheckReport, Column, ColumnNote, Degrees, Finding, FlagTally, HealthKind,
     HealthRow, HostRow, ImageRow, IntakeCall, LinkChange, LinkChangeRow, LinkRow, LinkValues, NewestRow, PageRow,
-    QueryEnd, ReportRow, RunCounters, SourceRecord, Stats, TableNote, VisitRow,
+    QueryCaller, QueryEnd, ReportRow, RunCounters, SourceRecord, Stats, TableNote, VisitRow,
 };
 /// How an HTML page shows differences, and a foreign text.
 pub use orb_track::diff::html::{STYLE as DIFF_STYLE, escaped};

@@ -90,7 +90,11 @@ pub fn shared_sql(
     mut each: impl FnMut(&[Cell<'_>]) -> ControlFlow<()>,
 ) -> Result<QueryEnd> {
     let store = SharedProject::open(at, project)?;
-    let limits = QueryLimits { time: query.time, rows: query.rows.limit.saturating_add(query.rows.offset) };
+    let limits = QueryLimits {
+        time: query.time,
+        rows: query.rows.limit.saturating_add(query.rows.offset),
+        caller: query.caller,
+    };
     let mut skip = query.rows.offset;
     let given = store.sql(query.text, limits, names, |row| {
         if skip > 0 {

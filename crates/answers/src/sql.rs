@@ -4,7 +4,7 @@
 //! write, with a time limit. Rows may be many and are streamed.
 
 use crate::{AnswerError, Collection, Result, Window};
-use orb_store::{Cell, QueryEnd, QueryLimits, StoreError, TableNote};
+use orb_store::{Cell, QueryCaller, QueryEnd, QueryLimits, StoreError, TableNote};
 use serde_json::Value;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -16,6 +16,8 @@ pub struct SqlQuery<'a> {
     pub text: &'a str,
     /// Maximum running time.
     pub time: Duration,
+    /// Who asks.
+    pub caller: QueryCaller,
     /// Which of its rows are wanted.
     pub rows: Window,
 }
@@ -28,7 +30,11 @@ pub fn sql(
     names: impl FnOnce(&[&str]),
     mut each: impl FnMut(&[Cell<'_>]) -> ControlFlow<()>,
 ) -> Result<QueryEnd> {
-    let limits = QueryLimits { time: query.time, rows: query.rows.limit.saturating_add(query.rows.offset) };
+    let limits = QueryLimits {
+        time: query.time,
+        rows: query.rows.limit.saturating_add(query.rows.offset),
+        caller: query.caller,
+    };
     let mut skip = query.rows.offset;
     let given = collection.catalogue().sql(query.text, limits, names, |row| {
         if skip > 0 {

@@ -2,9 +2,10 @@
 //!
 //! Whoever calls by IndexNow names a key, and proves with a file of that name on the host that it
 //! is theirs. A proof is good for a day; a key that was wrong is not looked for again for a minute,
-//! so that nobody makes us ask a host over and over. It is all in memory: after a restart, keys are
-//! looked for again.
+//! and a host is asked once at a time and at the pace of a crawl, so that nobody makes us ask it
+//! over and over. It is all in memory: after a restart, keys are looked for again.
 
+use crate::brake::customer;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::IpAddr;
@@ -36,6 +37,8 @@ pub(crate) struct KeyBook {
     proofs: Mutex<HashMap<String, (Instant, bool)>>,
     pages: SpanCounts<String>,
     requests: SpanCounts<IpAddr>,
+    /// From when on a host may be asked for a key again.
+    asked: Mutex<HashMap<String, Instant>>,
     /// Key files that may still be fetched.
     pub(crate) fetching: Semaphore,
 }
@@ -43,7 +46,13 @@ pub(crate) struct KeyBook {
 impl Default for KeyBook {
     fn default() -> Self {
         let fetching = Semaphore::new(FETCHED_AT_ONCE);
-        Self { proofs: Mutex::default(), pages: Mutex::default(), requests: Mutex::default(), fetching }
+        Self {
+            proofs: Mutex::default(),
+            pages: Mutex::default(),
+            requests: Mutex::default(),
+            asked: Mutex::default(),
+            fetching,
+        }
     }
 }
 
@@ -74,13 +83,31 @@ fn count<K: Eq + Hash>(counts: &SpanCounts<K>, key: K, more: u32, (most, span): 
 impl KeyBook {
     /// Whether an address may send another request.
     pub(crate) fn may_ask(&self, address: IpAddr, now: Instant) -> bool {
-        count(&self.requests, address, 1, (REQUESTS_A_MINUTE, Duration::from_secs(60)), now)
+        count(&self.requests, customer(address), 1, (REQUESTS_A_MINUTE, Duration::from_secs(60)), now)
     }
 
     /// Whether a host may name so many more pages today.
     pub(crate) fn may_name(&self, host: &str, pages: usize, now: Instant) -> bool {
         let pages = u32::try_from(pages).unwrap_or(u32::MAX);
         count(&self.pages, host.to_owned(), pages, (PAGES_A_DAY, Duration::from_secs(86_400)), now)
+    }
+
+    /// Whether a host may be asked for a key now; nobody else asks it for so long.
+    pub(crate) fn may_fetch(&self, host: &str, at_most: Duration, now: Instant) -> Result<(), Duration> {
+        let mut asked = lock(&self.asked);
+        asked.retain(|_, free| *free > now);
+        match asked.get(host) {
+            Some(free) => Err(free.saturating_duration_since(now)),
+            None => {
+                asked.insert(host.to_owned(), now + at_most);
+                Ok(())
+            }
+        }
+    }
+
+    /// The host has answered: it may be asked again after a pause.
+    pub(crate) fn fetched(&self, host: &str, pause: Duration, now: Instant) {
+        lock(&self.asked).insert(host.to_owned(), now + pause);
     }
 
     /// Whether this key file proved right or wrong; `None` if it must be looked for.
@@ -119,11 +146,25 @@ mod tests {
     }
 
     #[test]
+    fn a_host_is_asked_once_at_a_time_and_then_after_a_pause() {
+        let (book, now) = (KeyBook::default(), Instant::now());
+        let seconds = Duration::from_secs;
+        assert_eq!(book.may_fetch("a.test", seconds(10), now), Ok(()));
+        assert_eq!(book.may_fetch("a.test", seconds(10), now + seconds(4)), Err(seconds(6)));
+        assert_eq!(book.may_fetch("b.test", seconds(10), now), Ok(()));
+        book.fetched("a.test", seconds(2), now + seconds(5));
+        assert_eq!(book.may_fetch("a.test", seconds(10), now + seconds(6)), Err(seconds(1)));
+        assert_eq!(book.may_fetch("a.test", seconds(10), now + seconds(7)), Ok(()));
+    }
+
+    #[test]
     fn nobody_says_too_much() {
         let (book, now) = (KeyBook::default(), Instant::now());
         let here: IpAddr = "192.0.2.1".parse().unwrap();
         assert!((0..REQUESTS_A_MINUTE).all(|_| book.may_ask(here, now)) && !book.may_ask(here, now));
         assert!(book.may_ask(here, now + Duration::from_secs(60)));
+        let six = |n: u32| format!("2001:db8::{n:x}").parse::<IpAddr>().unwrap();
+        assert!((0..REQUESTS_A_MINUTE).all(|n| book.may_ask(six(n), now)) && !book.may_ask(six(99), now));
         assert!(book.may_name("a.test", 9_999, now) && !book.may_name("a.test", 2, now));
         assert!(book.may_name("a.test", 1, now) && book.may_name("b.test", 2, now));
         assert!(book.may_name("a.test", 10_000, now + Duration::from_secs(86_400)));

@@ -31,6 +31,7 @@ mod first;
 mod foreign;
 mod fragments;
 mod gate;
+mod hooks;
 mod keys;
 mod launch;
 mod list;
@@ -53,6 +54,7 @@ mod sheet;
 mod state;
 mod steer;
 mod stream;
+mod tables;
 #[cfg(test)]
 mod trial;
 mod view;
@@ -61,6 +63,7 @@ mod websub;
 mod whole;
 
 pub use error::ServeError;
+pub use gate::ProxyRange;
 pub use launch::Launch;
 pub use mcp::converse;
 pub use server::{ServeOptions, WebServer};

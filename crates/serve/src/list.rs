@@ -2,6 +2,7 @@
 
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, json, text_of, typed};
+use crate::sheet::csv_sheet;
 use axum::response::Response;
 use http::header::{ACCEPT, HeaderValue, LINK};
 use orb_answers::Window;
@@ -50,9 +51,7 @@ impl<T: Serialize> ListPage<T> {
             let lines = self.items.iter().map(|row| serde_json::to_string(row).map(|line| line + "\n"));
             typed("application/x-ndjson", lines.collect::<Result<String, _>>().map_err(|e| failed(&e))?)
         } else if accept.contains("text/csv") {
-            let mut out = csv::Writer::from_writer(Vec::new());
-            self.items.iter().try_for_each(|row| out.serialize(row)).map_err(|e| failed(&e))?;
-            typed("text/csv; charset=utf-8", out.into_inner().map_err(|e| failed(&e))?)
+            typed("text/csv; charset=utf-8", csv_sheet(&self.items).map_err(|e| failed(&e))?)
         } else {
             json(self)?
         };

@@ -4,6 +4,7 @@
 //! since it last looked, and tells every listener what it saw. So the cost is that of one look,
 //! whatever the number of listeners; and when nobody listens, nobody looks.
 
+use crate::hooks::without_secrets;
 use crate::problem::ProblemDetails;
 use crate::shared::ServedHome;
 use crate::state::AppState;
@@ -189,7 +190,7 @@ fn news(
         && before.1 != outputs
         && let Ok(outputs) = output_standings(project)
     {
-        news.push(("delivery", json!({"project": name, "outputs": outputs}).to_string()));
+        news.push(("delivery", json!({"project": name, "outputs": without_secrets(outputs)}).to_string()));
     }
     news
 }

@@ -55,6 +55,8 @@ pub(crate) enum Right {
     Edit,
     /// To manage the server.
     Admin,
+    /// To be logged in as an administrator: the accounts of others, which no token may change.
+    Accounts,
 }
 
 impl Right {
@@ -73,6 +75,7 @@ impl Right {
             Self::Run => "run",
             Self::Edit => "edit",
             Self::Admin => "admin",
+            Self::Accounts => "accounts",
         }
     }
 }
@@ -233,7 +236,8 @@ mod tests {
     #[test]
     fn a_right_on_a_project_is_asked_for_where_there_is_one_and_nowhere_else() {
         for row in table() {
-            let about_project = !matches!(row.right, Right::Open | Right::SignedIn | Right::Account | Right::Admin);
+            let about_project =
+                !matches!(row.right, Right::Open | Right::SignedIn | Right::Account | Right::Admin | Right::Accounts);
             assert_eq!(about_project, row.has_project(), "{} {}", row.verb.name(), row.path);
             assert!(!row.summary.is_empty(), "{} does not say what it does", row.path);
         }

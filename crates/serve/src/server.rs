@@ -4,7 +4,7 @@ use crate::accept::accept;
 use crate::desk::Desk;
 use crate::error::ServeError;
 use crate::first::FirstLink;
-use crate::gate::{AllowedHosts, KnownVisitors, front};
+use crate::gate::{AllowedHosts, KnownVisitors, ProxyRange, TrustedProxies, front};
 use crate::launch::{Launch, Launcher};
 use crate::scheduler::keep_schedule;
 use crate::shared::{SharedProjects, keep_shared_schedule};
@@ -51,6 +51,8 @@ pub struct ServeOptions {
     pub operator_keys: bool,
     /// The address by which others reach this server, if hubs are to deliver feeds to it.
     pub public_url: Option<String>,
+    /// The proxies whose word on the addresses of visitors is believed.
+    pub trusted_proxies: Vec<ProxyRange>,
     /// An address that people are offered to collect.
     pub suggestion: Option<String>,
     /// How many scheduled runs there may be at once; none are started with 0.
@@ -88,11 +90,18 @@ impl WebServer {
         let shared = options.shared.clone().map(|at| SharedProjects::open(&options.home, at)).transpose()?;
         let desk = Desk::open(&options.home, (machine::cores() * 2).clamp(4, 16), shared.as_ref())?;
         let public_url = options.public_url.as_deref().map(public_address).transpose()?;
+        // Who speaks TLS is not reached without: what hubs deliver would go in the clear.
+        if let Some(url) = public_url.as_ref().filter(|url| url.scheme() == "http" && tls.is_some()) {
+            return Err(ServeError::PublicUrl { url: url.to_string() });
+        }
         let public_host = public_url.as_ref().and_then(|url| url.host_str().map(str::to_owned));
         let names: Vec<String> = options.hosts.iter().cloned().chain(public_host).collect();
         let hosts = AllowedHosts::new(address.ip(), &names);
         let (close, closing) = watch::channel(false);
-        let mut state = AppState::new(desk, hosts, tls.is_some(), closing);
+        // Before a proxy browsers speak TLS, too.
+        let is_secure = tls.is_some() || public_url.as_ref().is_some_and(|url| url.scheme() == "https");
+        let mut state = AppState::new(desk, hosts, is_secure, closing);
+        state.proxies = TrustedProxies::new(&options.trusted_proxies);
         state.known = KnownVisitors::watching(Home::open(&options.home)?);
         state.views = ViewHost::new(options.view_host.as_deref());
         state.launcher = Launcher::new(Some(options.launch.clone())).reaching(options.shared.clone());

@@ -5,7 +5,7 @@ use crate::counting::Counting;
 use crate::desk::Desk;
 use crate::first::FirstLink;
 use crate::fragments::SharedLooks;
-use crate::gate::{AllowedHosts, BODIES_AT_ONCE, KnownVisitors};
+use crate::gate::{AllowedHosts, BODIES_AT_ONCE, KnownVisitors, TrustedProxies};
 use crate::keys::KeyBook;
 use crate::launch::Launcher;
 use crate::pulse::Pulse;
@@ -60,6 +60,8 @@ pub(crate) struct AppState {
     pub(crate) operator_keys: bool,
     /// The names this server answers to.
     pub(crate) hosts: AllowedHosts,
+    /// The proxies whose word on visitors is believed.
+    pub(crate) proxies: TrustedProxies,
     /// The host on which archived pages are shown, if it is one of its own.
     pub(crate) views: ViewHost,
     /// An address that people are offered to collect.
@@ -75,7 +77,7 @@ pub(crate) struct AppState {
     /// Passwords that may still be hashed.
     pub(crate) hashing: Semaphore,
     /// SQL queries that may still begin.
-    pub(crate) queries: Semaphore,
+    pub(crate) queries: Arc<Semaphore>,
     /// Endless responses that may still begin.
     pub(crate) streams: Arc<Semaphore>,
     /// Who looks for events.
@@ -103,6 +105,7 @@ impl AppState {
             repeats: Repeats::default(),
             operator_keys: false,
             hosts,
+            proxies: TrustedProxies::default(),
             views: ViewHost::default(),
             suggestion: None,
             secure,
@@ -110,7 +113,7 @@ impl AppState {
             bodies: Semaphore::new(BODIES_AT_ONCE),
             patience: Duration::from_secs(20),
             hashing: Semaphore::new(HASHED_AT_ONCE),
-            queries: Semaphore::new(QUERIED_AT_ONCE),
+            queries: Arc::new(Semaphore::new(QUERIED_AT_ONCE)),
             streams: Arc::new(Semaphore::new(STREAMS_AT_ONCE)),
             pulse: Pulse::default(),
             closing,

@@ -28,8 +28,8 @@ mod tally;
 mod warc;
 
 pub use accounts::{
-    ANYONE_NAME, Accounts, AuditRow, Level, NewToken, NewUser, ReadingLink, SESSION_LIFE, TokenRow, TokenScope, User,
-    fresh_secret,
+    ANYONE_NAME, Accounts, AuditRow, Level, NewToken, NewUser, ReadingLink, SESSION_LIFE, SessionRow, TokenRow,
+    TokenScope, User, fresh_secret,
 };
 pub use archive::{Archive, ArchiveEnd, ArchiveStart, FileEnd, IndexLines, index_lines};
 pub use batch::{AliasEntry, Batch, DroppedPage, FinishedVisit, HostFact, NewHost, QueuePlace, Requeued};
@@ -55,9 +55,9 @@ pub use sqlite::{
     AckRow, AliasNote, AnchorRow, CatalogueReader, CatalogueWalk, Cell, ChangeRow, Column, ColumnNote, Degrees, DueRow,
     Extent, FailedTest, FlagCounts, FoundOn, HealthFindings, HealthKind, HealthRow, HealthTally, Holds, HostRow,
     ImageRow, KnownPage, LinkAnchor, LinkChange, LinkChangeRow, LinkFact, LinkRow, LinkValues, NewestRow, PageMark,
-    PageRow, PageSieve, PageStanding, PastVisit, QueryEnd, QueryLimits, RankRow, ReportFilter, ReportRow, RunReader,
-    RunRecord, RunStatus, Stats, Sums, Table, TableColumn, TableNote, Unfetched, VisitRow, WaitingPage, WithheldAlias,
-    Worded, document_type, document_types, has_rank_tables, write_rank_tables,
+    PageRow, PageSieve, PageStanding, PastVisit, QueryCaller, QueryEnd, QueryLimits, RankRow, ReportFilter, ReportRow,
+    RunReader, RunRecord, RunStatus, Stats, Sums, Table, TableColumn, TableNote, Unfetched, VisitRow, WaitingPage,
+    WithheldAlias, Worded, document_type, document_types, has_rank_tables, write_rank_tables,
 };
 pub use stamp::FileStamp;
 pub use tally::{FlagTally, RunCounters};

@@ -408,7 +408,7 @@ fn queries_can_read_and_nothing_else() {
     ] {
         assert!(matches!(ask(sql, any), Err(StoreError::Query(_))), "{sql}: {:?}", ask(sql, any));
     }
-    let limits = QueryLimits { time: std::time::Duration::from_millis(20), rows: 3 };
+    let limits = QueryLimits { time: std::time::Duration::from_millis(20), rows: 3, ..any };
     assert!(ask("SELECT id FROM page", limits).unwrap().more);
     let endless = "WITH RECURSIVE t(n) AS (VALUES(1) UNION ALL SELECT n+1 FROM t) SELECT count(*) FROM t";
     assert!(matches!(ask(endless, limits), Err(StoreError::Query(e)) if e.contains("stopped after")));

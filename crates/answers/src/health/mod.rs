@@ -226,7 +226,7 @@ pub fn health_rows(
         let why = format!("the catalogue does not know since when a row of {} is there", kind.name());
         return Err(AnswerError::Refused(why));
     }
-    let limits = QueryLimits { time: wish.time, rows: wanted.limit };
+    let limits = QueryLimits { time: wish.time, rows: wanted.limit, ..QueryLimits::default() };
     let rows = match kept_rows(collection, (kind, part), wish, wanted)? {
         Some(rows) => rows,
         None => collection.catalogue().health_rows(kind, since, limits, wanted.offset).map_err(refused)?,

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::Args;
 use orb_crawl::{SharedAddress, Stop};
 use orb_project::units::HumanDuration;
-use orb_serve::{Launch, ServeOptions, WebServer};
+use orb_serve::{Launch, ProxyRange, ServeOptions, WebServer};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -44,6 +44,10 @@ pub(crate) struct ServeArgs {
     /// offer it (WebSub) are then delivered instead of being asked for
     #[arg(long, value_name = "URL")]
     public_url: Option<String>,
+    /// A proxy in front, as an address or a range such as 10.0.0.0/8: what it says about the
+    /// addresses of visitors is believed; may be repeated
+    #[arg(long = "trusted-proxy", value_name = "ADDR")]
+    trusted_proxies: Vec<ProxyRange>,
     /// How many scheduled runs to have at once; what is due beyond that waits
     #[arg(long, value_name = "N", default_value_t = 1)]
     runs: usize,
@@ -69,6 +73,7 @@ impl ServeArgs {
             patience: HumanDuration(std::time::Duration::from_secs(20)),
             operator_keys: true,
             public_url: None,
+            trusted_proxies: Vec::new(),
             runs: 1,
             no_schedule: true,
             place: StoreArgs::default(),
@@ -105,6 +110,7 @@ pub(crate) fn run(common: &Common, args: &ServeArgs) -> Result<(), CommandFailur
         shared,
         operator_keys: args.operator_keys,
         public_url: args.public_url.clone(),
+        trusted_proxies: args.trusted_proxies.clone(),
         suggestion: args.suggestion.clone(),
         scheduled_runs: if args.no_schedule { 0 } else { args.runs },
     };

@@ -5,7 +5,7 @@ use crate::args::{Common, RowFormat, SqlArgs};
 use crate::failure::CommandFailure;
 use crate::out;
 use anyhow::Context as _;
-use orb_answers::{Cell, Collection, SqlQuery, TableNote, cell_text, cell_value};
+use orb_answers::{Cell, Collection, QueryCaller, SqlQuery, TableNote, cell_text, cell_value};
 use orb_crawl::SharedAddress;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
@@ -42,7 +42,8 @@ pub(crate) fn run(common: &Common, args: &SqlArgs) -> Result<(), CommandFailure>
         io::stdin().read_to_string(&mut query).context("cannot read the query from standard input")?;
     }
     let printer = RefCell::new(Printer::new(&mut stdout, format));
-    let query = SqlQuery { text: &query, time: args.timeout.0, rows: args.listing.window(u64::MAX) };
+    let (time, rows, caller) = (args.timeout.0, args.listing.window(u64::MAX), QueryCaller::Owner);
+    let query = SqlQuery { text: &query, time, caller, rows };
     let mut failed = None;
     let names = |names: &[&str]| printer.borrow_mut().names = names.iter().map(|n| (*n).to_owned()).collect();
     let each = |row: &[Cell<'_>]| match printer.borrow_mut().row(row) {

@@ -100,7 +100,7 @@ impl PaceSeries {
     }
 
     /// What was recorded of a run; `None` if nothing was, as in runs of earlier versions.
-    pub(crate) fn read(project: &ProjectDir, run: RunId) -> Option<Self> {
+    pub fn read(project: &ProjectDir, run: RunId) -> Option<Self> {
         Self::parse(&std::fs::read_to_string(Self::place(project, run)).ok()?)
     }
 

@@ -1,6 +1,7 @@
 //! How does a program get a whole collection?
 
 use crate::exports::{self, ExportWish, KeptExport, make_export, remove_export};
+use crate::hooks::without_secrets;
 use crate::list::ListPage;
 use crate::openapi::RouteShape;
 use crate::problem::{Handled, ProblemDetails};
@@ -90,5 +91,6 @@ async fn remove(request: AdmittedRequest) -> Handled {
 async fn outputs(request: AdmittedRequest) -> Handled {
     let project = request.project()?.clone();
     let items = request.work(move |_| output_standings(&project)).await?;
+    let items = if request.may(Right::Edit) { items } else { without_secrets(items) };
     ListPage { items, next: None }.respond(&request)
 }

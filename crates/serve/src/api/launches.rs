@@ -3,6 +3,7 @@
 use crate::launch::{LaunchState, RunWish, acknowledge_run, start_run, stop_run};
 use crate::openapi::RouteShape;
 use crate::problem::{Handled, ProblemDetails};
+use crate::repeats::RepeatedRequest;
 use crate::request::{AdmittedRequest, json, text_of};
 use crate::routes::{Right, RouteRow};
 use axum::response::Response;
@@ -38,7 +39,7 @@ const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const LONGEST_KEY: usize = 200;
 
 /// A run that was started.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct StartedRun {
     /// The project.
     project: String,
@@ -67,17 +68,20 @@ async fn start(request: AdmittedRequest) -> Handled {
     }
     let user = request.user()?.id;
     let key = (!key.is_empty()).then(|| format!("{user} {project} {key}"));
-    if let Some(before) = key.as_ref().and_then(|key| request.state.repeats.get(key)) {
-        return respond(&before);
-    }
+    let first = match key.map(|key| request.state.repeats.begin(key, &wish)).transpose()? {
+        Some(RepeatedRequest::Answered(before)) => return respond(&before),
+        Some(RepeatedRequest::First(first)) => Some(first),
+        None => None,
+    };
+    let kind = wish.kind.name();
     let (state, run) = match start_run(&request, wish).await? {
         LaunchState::Starting => ("starting", None),
         LaunchState::Running(run) => ("running", Some(run)),
         LaunchState::Ended(record) => ("ended", record.run),
     };
-    let started = StartedRun { project, kind: wish.kind.name(), run, state };
-    if let Some(key) = key {
-        request.state.repeats.put(key, started.clone());
+    let started = StartedRun { project, kind, run, state };
+    if let Some(first) = first {
+        first.answered(&started);
     }
     respond(&started)
 }

@@ -7,7 +7,8 @@ use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, json, typed};
 use crate::routes::{Right, RouteRow};
 use orb_answers::{AnswerError, ListedRun, ReportRow, ReportWish, RunReport, Window, log_text, report, run, runs};
-use orb_crawl::{SpeedAccount, why};
+use orb_crawl::{PaceSeries, SpeedAccount, why};
+use orb_page::RunId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -23,6 +24,8 @@ pub(crate) const ROUTES: &[RouteRow] = &[
         "Why the last run is as fast as it is",
     )
     .shaped(RouteShape::gives::<SpeedAccount>()),
+    RouteRow::get("/api/v1/projects/{p}/runs/{n}/pace", Right::Read, |request| Box::pin(pace(request)), "A run's pace")
+        .shaped(RouteShape::gives::<PaceSeries>()),
     RouteRow::get("/api/v1/projects/{p}/runs/{n}/log", Right::Read, |request| Box::pin(log(request)), "A run's log")
         .shaped(RouteShape::streams(&["text/plain"])),
     RouteRow::get(
@@ -73,6 +76,17 @@ async fn speed(request: AdmittedRequest) -> Handled {
         return Err(ProblemDetails::not_found(format!("only the last run, {}, is accounted for", account.run)));
     }
     json(&account)
+}
+
+/// Runs of earlier versions wrote none down.
+async fn pace(request: AdmittedRequest) -> Handled {
+    let (project, number) = (request.project()?.clone(), request.number("n")?);
+    let series = request.ask(move |collection| {
+        run(collection, number)?;
+        let unknown = || AnswerError::Unknown(format!("run {number} did not record its pace"));
+        PaceSeries::read(&project, RunId(number)).ok_or_else(unknown)
+    });
+    json(&series.await?)
 }
 
 async fn log(request: AdmittedRequest) -> Handled {

@@ -15,15 +15,15 @@ use serde::Deserialize;
 pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::get("/api/v1/users", Right::Admin, |request| Box::pin(all(request)), "The users and their rights")
         .shaped(RouteShape::gives::<ListPage<User>>()),
-    RouteRow::post("/api/v1/users", Right::Admin, |request| Box::pin(add(request)), "Add a user")
+    RouteRow::post("/api/v1/users", Right::Accounts, |request| Box::pin(add(request)), "Add a user")
         .shaped(RouteShape::gives::<User>().takes::<UserWish>().status(201)),
     RouteRow::get("/api/v1/users/{name}", Right::Admin, |request| Box::pin(one(request)), "A user")
         .shaped(RouteShape::gives::<User>()),
-    RouteRow::delete("/api/v1/users/{name}", Right::Admin, |request| Box::pin(remove(request)), "Remove a user")
+    RouteRow::delete("/api/v1/users/{name}", Right::Accounts, |request| Box::pin(remove(request)), "Remove a user")
         .shaped(RouteShape::NOTHING),
     RouteRow::put(
         "/api/v1/users/{name}/grants/{project}",
-        Right::Admin,
+        Right::Accounts,
         |request| Box::pin(grant(request)),
         "Say what a user may do with a project",
     )

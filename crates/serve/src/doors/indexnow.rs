@@ -4,7 +4,10 @@
 //! key is proved by a file on that host. Nobody calls us by himself; it serves owners who name this
 //! server in their content management system. It is open to everybody, so it does as little as it
 //! can: a host that no project collects is refused before anything is fetched, and the key file is
-//! fetched as a page of the project would be, with its settings, robots.txt and address guard.
+//! fetched as a page of the project would be, with its robots.txt, pace and address guard, but with
+//! nothing of its secrets: whoever calls chooses the address. A place of the caller's own choice
+//! must be one that the project may visit. What a host may name in a day is counted once its key is
+//! proved, so that nobody uses it up for others.
 //!
 //! 200 taken; 202 the key is still being looked for; 400 no such request; 403 the key is wrong; 422
 //! not our host, or not a page of the host or of the key's directory; 429 too much.
@@ -40,6 +43,10 @@ const WAIT: Duration = Duration::from_secs(5);
 /// How long fetching a key file may take.
 const FETCH: Duration = Duration::from_secs(10);
 
+/// The longest pause between robots.txt and the key file. Between two keys of a host there is the
+/// whole one of the project.
+const BETWEEN: Duration = Duration::from_secs(2);
+
 /// What a request says.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -57,6 +64,8 @@ struct Claim {
     key: String,
     /// Where the key is.
     file: Address,
+    /// Whether the caller has chosen that place.
+    is_elsewhere: bool,
     pages: Vec<Address>,
 }
 
@@ -66,6 +75,8 @@ struct Concerned {
     settings: Settings,
     seeds: Vec<Address>,
     pages: Vec<Address>,
+    /// Whether the project may visit the place of the key.
+    may_visit_key: bool,
 }
 
 /// How a key file is fetched: as a page of a project would be.
@@ -96,17 +107,18 @@ async fn notice(request: AdmittedRequest, told: Notice) -> Handled {
         return Err(too_much("an address may send 60 requests a minute", "60"));
     }
     let claim = understand(told)?;
-    let pages = claim.pages.clone();
-    let found = move |home: &ServedHome| Ok::<_, ProblemDetails>((concerned(home, &pages), home.path().to_owned()));
+    let (pages, file) = (claim.pages.clone(), claim.file.clone());
+    let found =
+        move |home: &ServedHome| Ok::<_, ProblemDetails>((concerned(home, &pages, &file), home.path().to_owned()));
     let (concerned, scratch) = request.work(found).await?;
     let Some(first) = concerned.first() else {
         return Err(ProblemDetails::unprocessable(format!("no project collects these pages of {}", claim.host)));
     };
-    if !state.keys.may_name(&claim.host, claim.pages.len(), now) {
-        return Err(too_much("a host may name 10,000 pages a day", "86400"));
+    if claim.is_elsewhere && !first.may_visit_key {
+        return Err(ProblemDetails::unprocessable(format!("{} is no page that is collected", claim.file)));
     }
     match state.keys.known(&proof(&claim), now) {
-        Some(true) => return taken(&state, concerned, &claim.host).await.map(|()| said(StatusCode::OK, "taken")),
+        Some(true) => return taken(&state, concerned, &claim).await,
         Some(false) => return Err(wrong_key(&claim)),
         None => {}
     }
@@ -124,20 +136,35 @@ async fn check(state: Arc<AppState>, claim: Claim, by: KeyReader, concerned: Vec
     let Ok(_turn) = state.keys.fetching.try_acquire() else {
         return Err(too_much("too many keys are being looked for", "60"));
     };
-    let KeyReader { mut settings, seeds, scratch } = by;
-    let quick = HumanDuration(FETCH);
-    (settings.fetch.timeout, settings.fetch.connect_timeout, settings.fetch.total_timeout) = (quick, quick, quick);
-    settings.frontier.retries = 0;
+    // robots.txt and the file.
+    if let Err(wait) = state.keys.may_fetch(&claim.host, FETCH * 2, Instant::now()) {
+        return Err(too_much("the host was asked for a key a moment ago", &(wait.as_secs() + 1).to_string()));
+    }
+    let KeyReader { settings, seeds, scratch } = by;
+    let (pause, settings) = (settings.frontier.delay.0, for_a_key(settings));
     let (file, key) = (claim.file.clone(), claim.key.clone());
     // Not on a thread that answers questions: a host may take its time.
     let read = tokio::task::spawn_blocking(move || read_text(&settings, &seeds, &file, &scratch)).await;
+    state.keys.fetched(&claim.host, pause, Instant::now());
     let read = read.map_err(|e| ProblemDetails::failed(&e))?;
     let is_right = matches!(&read, Ok((200, text)) if text.trim() == key);
     state.keys.note(&proof(&claim), is_right, Instant::now());
     if !is_right {
         return Err(wrong_key(&claim));
     }
-    taken(&state, concerned, &claim.host).await.map(|()| said(StatusCode::OK, "taken"))
+    taken(&state, concerned, &claim).await
+}
+
+/// The settings with which a key file is fetched on behalf of a stranger: without what the project
+/// logs in with.
+fn for_a_key(settings: Settings) -> Settings {
+    let mut settings = Settings { steps: Vec::new(), auth: Vec::new(), ..settings };
+    settings.fetch.cookies_file = None;
+    settings.frontier.delay.0 = settings.frontier.delay.0.min(BETWEEN);
+    let quick = HumanDuration(FETCH);
+    (settings.fetch.timeout, settings.fetch.connect_timeout, settings.fetch.total_timeout) = (quick, quick, quick);
+    settings.frontier.retries = 0;
+    settings
 }
 
 /// What a key file proves: that this key, at this place, is the host's.
@@ -160,8 +187,12 @@ fn said(status: StatusCode, what: &str) -> Response {
     response
 }
 
-/// Puts pages into the intakes of their projects.
-async fn taken(state: &AppState, concerned: Vec<Concerned>, host: &str) -> Result<(), ProblemDetails> {
+/// Puts the pages of a host that has proved its key into the intakes of their projects.
+async fn taken(state: &AppState, concerned: Vec<Concerned>, claim: &Claim) -> Handled {
+    let host = &claim.host;
+    if !state.keys.may_name(host, claim.pages.len(), Instant::now()) {
+        return Err(too_much("a host may name 10,000 pages a day", "86400"));
+    }
     let source = format!("indexnow: {host}");
     let put = move |home: &ServedHome| {
         for Concerned { name, pages, .. } in concerned {
@@ -170,7 +201,8 @@ async fn taken(state: &AppState, concerned: Vec<Concerned>, host: &str) -> Resul
         }
         Ok::<_, ProblemDetails>(())
     };
-    state.desk.work(put).await?
+    state.desk.work(put).await??;
+    Ok(said(StatusCode::OK, "taken"))
 }
 
 /// Name and port of a page's host, as they stand in its URL.
@@ -198,24 +230,30 @@ fn understand(told: Notice) -> Result<Claim, ProblemDetails> {
     };
     let pages: Vec<Address> = url_list.iter().map(read).collect::<Result<_, _>>()?;
     let scheme = pages.first().map_or("https", |page| page.scheme());
+    let is_elsewhere = key_location.is_some();
     let place = key_location.unwrap_or_else(|| format!("{scheme}://{host}/{key}.txt"));
     let file = read(&place).map_err(|_| refuse("keyLocation is a URL of the host"))?;
+    if file.as_str().contains('?') {
+        return Err(refuse("keyLocation is the URL of a file, without a query"));
+    }
     // A key covers what is below it.
     let directory = file.path().rsplit_once('/').map_or("/", |(directory, _)| directory);
     if !pages.iter().all(|page| page.path().strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))) {
         return Err(refuse("a key covers the pages of its own directory"));
     }
-    Ok(Claim { host, key, file, pages })
+    Ok(Claim { host, key, file, is_elsewhere, pages })
 }
 
 /// The projects that collect some of these pages. One whose settings cannot be read collects
 /// nothing.
-fn concerned(home: &Home, pages: &[Address]) -> Vec<Concerned> {
+fn concerned(home: &Home, pages: &[Address], file: &Address) -> Vec<Concerned> {
     let projects = home.list().unwrap_or_default().into_iter();
     let concerned = projects.filter_map(|project| {
         let AskedProject { name, settings, seeds, .. } = AskedProject::kept(home, &project.name).ok()?;
-        let pages = within_scope(&project, (&settings, &seeds), pages).ok()?;
-        (!pages.is_empty()).then_some(Concerned { name, settings, seeds, pages })
+        let within = |pages: &[Address]| within_scope(&project, (&settings, &seeds), pages).ok();
+        let pages = within(pages)?;
+        let may_visit_key = within(std::slice::from_ref(file)).is_some_and(|file| !file.is_empty());
+        (!pages.is_empty()).then_some(Concerned { name, settings, seeds, pages, may_visit_key })
     });
     concerned.collect()
 }
@@ -248,6 +286,7 @@ mod tests {
             ("a.test", key, below, "https://a.test/blogs"),
             ("a.test", key, below, "https://a.test/"),
             ("a.test", key, Some("https://b.test/k.txt"), "https://a.test/"),
+            ("a.test", key, Some("https://a.test/search?q=x"), "https://a.test/"),
             ("a.test", key, None, "https://b.test/"),
             ("a.test", key, None, "https://a.test:81/"),
             ("a.test", key, None, "ftp://a.test/"),

@@ -5,7 +5,7 @@
 //! so there is no stream to open.
 
 use crate::mcp::{self, Assistant, VERSIONS};
-use crate::problem::{Handled, ProblemDetails};
+use crate::problem::Handled;
 use crate::request::{AdmittedRequest, json, text_of};
 use crate::routes::{Right, RouteRow};
 use axum::body::Body;
@@ -29,11 +29,11 @@ async fn hear(request: AdmittedRequest) -> Handled {
         return Ok(response);
     }
     let is_query = message["params"]["name"] == "sql";
-    let turn = async { if is_query { Some(request.state.queries.acquire().await) } else { None } };
-    let _turn = turn.await.transpose().map_err(|e| ProblemDetails::failed(&e))?;
+    let turn = is_query.then(|| request.state.query_turn()).transpose()?;
     let (identity, shelf) = (request.identity()?.clone(), request.state.desk.shelf());
     let state = Arc::clone(&request.state);
     let reply = request.state.desk.work(move |home| {
+        let _turn = turn;
         let (launcher, identity) = (&state.launcher, Some(&identity));
         let assistant = Assistant { home, shelf: &shelf, launcher, identity, may_act: false };
         mcp::reply(&assistant, &message)

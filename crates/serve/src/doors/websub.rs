@@ -86,14 +86,17 @@ async fn deliver(request: AdmittedRequest) -> Handled {
     Ok(response)
 }
 
-/// Puts the pages that a feed names into the project's intake.
+/// Puts the pages that a feed names into the project's intake; a page that is no feed itself.
 fn take(home: &Home, project: &str, (body, mime): (&[u8], &str), topic: &str) -> Result<(), ProblemDetails> {
     let AskedProject { settings, seeds, .. } = AskedProject::kept(home, project)?;
     let canonical = Canonicaliser::new(settings.urls);
     let feed = inspect_document(body, topic, (!mime.is_empty()).then_some(mime))?;
     let entries =
         feed.links.iter().filter(|link| link.kind == LinkKind::Feed && matches!(&*link.rel, "" | "alternate"));
-    let named: Vec<Address> = entries.filter_map(|link| canonical.parse(link.url.as_deref()?).ok()).collect();
+    let mut named: Vec<Address> = entries.filter_map(|link| canonical.parse(link.url.as_deref()?).ok()).collect();
+    if mime.ends_with("html") {
+        named = canonical.parse(topic).into_iter().collect();
+    }
     let project = home.find(project)?;
     let pages = within_scope(&project, (&settings, &seeds), &named)?;
     let host = canonical.parse(topic).map(|topic| topic.host().to_owned()).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use super::{origin, pack};
 use crate::problem::ProblemDetails;
-use crate::request::text_of;
+use crate::request::{PeerAddress, text_of};
 use crate::routes;
 use crate::state::AppState;
 use crate::view::Frame;
@@ -36,6 +36,9 @@ static HEADERS: [(HeaderName, &str); 6] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
+/// Tells nginx to pass every event on at once.
+const BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
 /// The whole service: checks, limits, routes and headers.
 #[derive(Clone)]
 pub(crate) struct Front {
@@ -51,17 +54,28 @@ pub(crate) fn front(state: Arc<AppState>) -> Front {
 
 impl Front {
     /// Answers any request.
-    pub(crate) async fn answer(&self, request: Request) -> Response {
+    pub(crate) async fn answer(&self, mut request: Request) -> Response {
+        self.find_visitor(&mut request);
         let may_pack = pack::may_pack(&request);
         let response = match self.check(&request) {
             Err(problem) => refuse(problem, &request),
             Ok(()) => self.route(request).await,
         };
         let mut response = pack::packed(response, may_pack).await;
+        if response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream") {
+            response.headers_mut().insert(BUFFERING, HeaderValue::from_static("no"));
+        }
         for (name, value) in &HEADERS {
             response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
         }
         response
+    }
+
+    /// Replaces the address of a proxy by that of the visitor it speaks for.
+    fn find_visitor(&self, request: &mut Request) {
+        let Some(&PeerAddress(peer)) = request.extensions().get() else { return };
+        let visitor = self.state.proxies.visitor(peer, request.headers());
+        request.extensions_mut().insert(PeerAddress(visitor));
     }
 
     /// Whether the request may come near a route.

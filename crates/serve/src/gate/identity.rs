@@ -157,7 +157,7 @@ impl Identity {
                 return Err(ProblemDetails::forbidden("the token is for some projects only"));
             }
         }
-        if right == Right::Admin && !self.user.admin {
+        if matches!(right, Right::Admin | Right::Accounts) && !self.user.admin {
             return Err(ProblemDetails::forbidden("only an administrator may do this"));
         }
         let has = project.and_then(|project| self.user.level(project));
@@ -175,7 +175,7 @@ impl Identity {
 const fn needs(right: Right) -> (Option<Level>, Option<TokenScope>) {
     match right {
         Right::Open | Right::SignedIn => (None, Some(TokenScope::Read)),
-        Right::Account => (None, None),
+        Right::Account | Right::Accounts => (None, None),
         Right::Read => (Some(Level::Read), Some(TokenScope::Read)),
         Right::Content => (Some(Level::Read), Some(TokenScope::Content)),
         Right::Sql => (Some(Level::Read), Some(TokenScope::Sql)),
@@ -250,6 +250,13 @@ mod tests {
         assert!(runner.may(Right::Run, "p") && !runner.may(Right::Edit, "p") && !runner.may(Right::Read, "p"));
         let narrow = somebody(token(&TokenScope::ALL, &["p"]), true);
         assert!(narrow.may(Right::Edit, "p") && !narrow.may_know("q") && narrow.check(Right::Admin, None).is_err());
-        assert!(narrow.check(Right::Account, None).is_err(), "no token may touch an account");
+        let whole = somebody(token(&TokenScope::ALL, &[]), true);
+        assert!(whole.check(Right::Admin, None).is_ok());
+        for right in [Right::Account, Right::Accounts] {
+            assert!(whole.check(right, None).is_err(), "no token may touch an account");
+        }
+        let (session, other) = (IdentifiedBy::Session(String::new()), IdentifiedBy::Session(String::new()));
+        assert!(somebody(session, true).check(Right::Accounts, None).is_ok());
+        assert!(somebody(other, false).check(Right::Accounts, None).is_err());
     }
 }

@@ -13,12 +13,15 @@ mod identity;
 mod known;
 mod origin;
 mod pack;
+mod proxy;
 
 pub(crate) use front::{Front, front, refuse};
 pub(crate) use host::{AllowedHosts, without_port};
 pub(crate) use identity::{IdentifiedBy, Identity, LINKS_AT_ONCE, links_shown};
 pub(crate) use known::KnownVisitors;
 pub(crate) use pack::{gzip, takes_gzip};
+pub use proxy::ProxyRange;
+pub(crate) use proxy::TrustedProxies;
 
 use crate::shared::ServedHome;
 use identity::Shown;

@@ -50,6 +50,14 @@ impl Assistant<'_> {
         }
     }
 
+    /// Whether whoever asks may act on some project.
+    fn may_act_somewhere(&self) -> Result<bool, ProblemDetails> {
+        match self.identity {
+            Some(_) => Ok(self.projects()?.iter().any(|project| self.may(Right::Run, &project.name))),
+            None => Ok(self.may_act),
+        }
+    }
+
     /// Who acts, as it is recorded.
     fn who(&self) -> &str {
         self.identity.map_or("mcp", |identity| &identity.user.name)

@@ -5,6 +5,7 @@ use crate::errand;
 use crate::exports::{
     self, ExportStage, ExportWish, KeptExport, OfferedFormat, OfferedTable, make_export, remove_export,
 };
+use crate::hooks::without_secrets;
 use crate::launch::last_words;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
@@ -103,11 +104,12 @@ impl<'a> ExportLine<'a> {
 }
 
 async fn show(request: AdmittedRequest) -> Handled {
-    let project = request.project()?.clone();
+    let (project, may_edit) = (request.project()?.clone(), request.may(Right::Edit));
     let known = move |_: &ServedHome| {
         let delivering = errand::is_under_way(&project.dir.join("deliver.lock"));
         let (outputs, problem) = match output_standings(&project) {
-            Ok(outputs) => (outputs, None),
+            Ok(outputs) if may_edit => (outputs, None),
+            Ok(outputs) => (without_secrets(outputs), None),
             Err(error) => (Vec::new(), Some(ProblemDetails::from(error).detail)),
         };
         ExportsAnswer { exports: exports::list(&project), outputs, problem, delivering }

@@ -103,6 +103,8 @@ struct KindPage<'a> {
     choices: Vec<FilterChoice>,
     rows: Vec<ProblemLine<'a>>,
     steps: ListSteps,
+    /// Where the same is asked in SQL, by whoever may.
+    ask: Option<String>,
 }
 
 struct ProblemLine<'a> {
@@ -130,17 +132,25 @@ async fn one(request: AdmittedRequest) -> Handled {
         is_chosen,
     };
     let choices = [choice("All", None, part == HealthPart::All), choice("New", Some("1"), part == HealthPart::New)];
+    let name = request.project()?.name.clone();
     let page = KindPage {
         frame: request.frame(),
-        p: &request.project()?.name,
+        p: &name,
         label: label(kind),
         chip: chip(found.severity),
         choices: if kind.knows_since() { choices.into() } else { Vec::new() },
         rows: found.rows.iter().map(|row| ProblemLine { row, facts: facts(row) }).collect(),
         steps: request.around(offset, ROWS, has_more),
+        ask: request.may(Right::Sql).then(|| sql_at(&name, &found.sql)),
         found: &found,
     };
     request.page(&page, &found)
+}
+
+/// The screen that asks a project this.
+fn sql_at(project: &str, query: &str) -> String {
+    let query: String = url::form_urlencoded::byte_serialize(query.as_bytes()).collect();
+    format!("/p/{project}/sql?q={query}")
 }
 
 /// What else is known of a problem, in one line.

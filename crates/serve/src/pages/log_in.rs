@@ -12,7 +12,7 @@ use http::StatusCode;
 use http::header::{HeaderValue, RETRY_AFTER, SET_COOKIE};
 use orb_page::Moment;
 use orb_project::{SESSION_LIFE, StoreError, User};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::get("/login", Right::Open, |request| Box::pin(form(request)), "The form to log in"),
@@ -67,6 +67,14 @@ pub(super) struct WrongPassword {
     pub(super) told: String,
 }
 
+impl WrongPassword {
+    fn too_many(wait: Duration) -> Self {
+        let wait = wait.as_secs() + 1;
+        let told = format!("There were too many wrong passwords. Try again in {wait} s.");
+        Self { status: StatusCode::TOO_MANY_REQUESTS, wait, told }
+    }
+}
+
 /// The user of this name and password. Failures are counted, and after a few of them one must wait.
 pub(super) async fn check(
     request: &AdmittedRequest,
@@ -76,11 +84,13 @@ pub(super) async fn check(
     let (state, peer) = (&request.state, request.peer());
     let wait = state.brake.wait(name, peer, Instant::now());
     if !wait.is_zero() {
-        let wait = wait.as_secs() + 1;
-        let told = format!("There were too many wrong passwords. Try again in {wait} s.");
-        return Ok(Err(WrongPassword { status: StatusCode::TOO_MANY_REQUESTS, wait, told }));
+        return Ok(Err(WrongPassword::too_many(wait)));
     }
     let _turn = state.hashing.acquire().await.map_err(|e| ProblemDetails::failed(&e))?;
+    // Others may have failed while this one waited for its turn.
+    if let Err(wait) = state.brake.attempt(name, peer, Instant::now()) {
+        return Ok(Err(WrongPassword::too_many(wait)));
+    }
     let typed = name.to_owned();
     let found = request.work(move |home| home.accounts().log_in(&typed, &password)).await?;
     match found {
@@ -89,7 +99,6 @@ pub(super) async fn check(
             Ok(Ok(user))
         }
         None => {
-            state.brake.failed(name, peer, Instant::now());
             let told = "Name or password is wrong.".to_owned();
             Ok(Err(WrongPassword { status: StatusCode::FORBIDDEN, wait: 0, told }))
         }

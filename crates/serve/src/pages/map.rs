@@ -1,7 +1,7 @@
 //! How do the pages that matter link to each other?
 //!
-//! The table stands on the page; the drawing of the same pages is made by a script that fetches
-//! them from the API. So the map can be read without either, and nothing from the web is in the
+//! The table stands on the page; the drawing of the same pages is made by a script that asks this
+//! address as a program, as guests may, too. So the map can be read without either, and nothing from the web is in the
 //! page but as escaped text.
 
 use super::graph_build::GraphWork;
@@ -117,7 +117,7 @@ fn answer(request: &AdmittedRequest, page: &MapPage<'_>, found: &Result<GraphMap
     }
 }
 
-/// The same question to the API.
+/// The same question, for the script.
 fn source(request: &AdmittedRequest, p: &str, part: &MapPart) -> String {
     let kept = url::form_urlencoded::parse(request.parts.uri.query().unwrap_or_default().as_bytes());
     let mut query = url::form_urlencoded::Serializer::new(String::new());
@@ -125,7 +125,7 @@ fn source(request: &AdmittedRequest, p: &str, part: &MapPart) -> String {
     if let MapPart::Top { count, .. } = part {
         query.append_pair("top", &count.to_string());
     }
-    format!("/api/v1/projects/{p}/graph?{}", query.finish())
+    format!("/p/{p}/graph?{}", query.finish())
 }
 
 fn choices(request: &AdmittedRequest, part: &MapPart, of_hosts: bool) -> Vec<FilterChoice> {

@@ -11,12 +11,13 @@ use askama::Template;
 use http::StatusCode;
 use http::header::{CACHE_CONTROL, HeaderValue};
 use orb_page::Moment;
-use orb_project::{NewToken, StoreError, TokenRow, TokenScope, User};
+use orb_project::{NewToken, SessionRow, StoreError, TokenRow, TokenScope, User};
 use std::time::Duration;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::get("/me", Right::Account, |request| Box::pin(show(request)), "One's own account and tokens"),
     RouteRow::post("/me/password", Right::Account, |request| Box::pin(change(request)), "Change one's password"),
+    RouteRow::post("/me/sessions/{id}/end", Right::Account, |request| Box::pin(end(request)), "End a session"),
     RouteRow::post("/me/tokens", Right::Account, |request| Box::pin(make(request)), "Make a token, shown once"),
     RouteRow::post("/me/tokens/{id}/revoke", Right::Account, |request| Box::pin(revoke(request)), "Revoke a token"),
 ];
@@ -27,6 +28,7 @@ struct MePage<'a> {
     frame: Frame,
     user: &'a User,
     tokens: Vec<ShownToken>,
+    sessions: Vec<SessionRow>,
     scopes: &'a [&'static str],
     made: Option<String>,
     said: Option<String>,
@@ -68,12 +70,21 @@ struct Remarks {
 async fn page(request: &AdmittedRequest, remarks: Remarks) -> Handled {
     let user = request.user()?;
     let id = user.id;
-    let tokens = request.work::<_, StoreError, _>(move |home| home.accounts().tokens(id)).await?;
+    let session = request.session().unwrap_or_default().to_owned();
+    let known = move |home: &ServedHome| {
+        let mut sessions = home.accounts().sessions(id, &session, Moment::now())?;
+        for one in &mut sessions {
+            (one.created_at, one.last_used) = (minute(&one.created_at), minute(&one.last_used));
+        }
+        Ok::<_, StoreError>((home.accounts().tokens(id)?, sessions))
+    };
+    let (tokens, sessions) = request.work(known).await?;
     let Remarks { made, said, wrong } = remarks;
     let status = if wrong.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let scopes = TokenScope::ALL.map(TokenScope::name);
     let tokens = tokens.iter().map(ShownToken::of).collect();
-    let mut response = html(&MePage { frame: request.frame(), user, tokens, scopes: &scopes, made, said, wrong })?;
+    let frame = request.frame();
+    let mut response = html(&MePage { frame, user, tokens, sessions, scopes: &scopes, made, said, wrong })?;
     *response.status_mut() = status;
     Ok(response)
 }
@@ -144,6 +155,21 @@ fn wanted(form: &FormFields) -> Result<NewToken, ProblemDetails> {
         projects: form.typed("projects").split_whitespace().map(str::to_owned).collect(),
         until: days.map(|days| Moment::now().plus(Duration::from_secs(u64::from(days) * 86_400))),
     })
+}
+
+async fn end(request: AdmittedRequest) -> Handled {
+    let (user, name) = (request.user()?.clone(), request.param("id")?.to_owned());
+    let end = move |home: &ServedHome| {
+        let is_gone = home.accounts().end_session_named(user.id, &name)?;
+        if is_gone {
+            home.accounts().note(Some(&user.name), "ended a session")?;
+        }
+        Ok::<_, StoreError>(is_gone)
+    };
+    if !request.work(end).await? {
+        return Err(ProblemDetails::not_found("you have no such session"));
+    }
+    AdmittedRequest::redirect("/me")
 }
 
 async fn revoke(request: AdmittedRequest) -> Handled {

@@ -7,10 +7,12 @@ use crate::routes::{Right, RouteRow};
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
 use orb_answers::{
-    AnswerError, HostRow, ImageRow, LinkRow, LinksIn, Merit, ShownPage, VisitRow, Window, grouped, host,
-    links_in_at_hand, show,
+    AnswerError, Collection, HostRow, ImageRow, LinkChange, LinkFilter, LinkRow, LinksIn, Merit, ShownPage, VisitRow,
+    Window, grouped, host, links_in_at_hand, links_since, show,
 };
+use orb_page::RunId;
 use serde::Serialize;
+use std::ops::ControlFlow;
 
 pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     "/p/{p}/pages/{id}",
@@ -30,6 +32,9 @@ struct LinkedPage {
     shown: ShownPage,
     links_in: LinksIn,
     host: HostRow,
+    /// Its links that are new, lost or others since the run that was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    links_since: Vec<LinkNews>,
 }
 
 #[derive(Template)]
@@ -45,7 +50,20 @@ struct RecordPage<'a> {
     versions: Vec<VersionLine<'a>>,
     ranks: Vec<(&'static str, String)>,
     links: [LinkCards<'a>; 2],
+    /// Since which run links are compared, and what became of them.
+    since: Option<u32>,
+    news: Vec<LinkNews>,
     images: Vec<ImageLine<'a>>,
+}
+
+/// A link that is new, lost or another since a run.
+#[derive(Serialize)]
+struct LinkNews {
+    /// `new`, `lost` or `changed`.
+    change: &'static str,
+    url: String,
+    kind: &'static str,
+    words: String,
 }
 
 /// A visit in the timeline.
@@ -91,6 +109,7 @@ async fn record(request: AdmittedRequest) -> Handled {
     let id: u64 = request.number("id")?;
     let fields = request.query();
     let (into, out_of) = (fields.parsed("in")?.unwrap_or(0), fields.parsed("out")?.unwrap_or(0));
+    let since: Option<u32> = fields.parsed("since")?;
     let found = request.ask(move |collection| {
         let page = collection.numbered(id)?;
         let mut shown = show(collection, &page.url, 0)?;
@@ -98,9 +117,11 @@ async fn record(request: AdmittedRequest) -> Handled {
         shown.links = orb_answers::links_out(collection, &page.url, window(out_of))?;
         let links_in = links_in_at_hand(collection, &page.url, window(into))?;
         let host = host(collection, page.host_id)?;
-        Ok::<_, AnswerError>(LinkedPage { shown, links_in, host })
+        let links_since = since.map(|run| news(collection, &page.url, run)).transpose()?.unwrap_or_default();
+        Ok::<_, AnswerError>(LinkedPage { shown, links_in, host, links_since })
     });
-    let found = found.await?;
+    let mut found = found.await?;
+    let news = if request.wants_json() { Vec::new() } else { std::mem::take(&mut found.links_since) };
     let page = &found.shown.page;
     let shown = RecordPage {
         frame: request.frame(),
@@ -114,11 +135,30 @@ async fn record(request: AdmittedRequest) -> Handled {
             cards(&request, &found.links_in.links, ("in", into), found.links_in.note.as_deref()),
             cards(&request, &found.shown.links, ("out", out_of), None),
         ],
+        since,
+        news,
         images: images(&found.shown),
         host: &found.host,
         shown: &found.shown,
     };
     request.page(&shown, &found)
+}
+
+/// What became of the links of a page since a run.
+fn news(collection: &Collection, url: &str, run: u32) -> Result<Vec<LinkNews>, AnswerError> {
+    let (mut out, rows) = (Vec::new(), Window { limit: LINKS, offset: 0 });
+    links_since(collection, (RunId(run), Some(url)), LinkFilter::default(), rows, |row| {
+        let words = row.now.as_ref().or(row.before.as_ref()).map(|values| values.anchor.clone());
+        let words = words.unwrap_or_default();
+        let change = match row.change {
+            LinkChange::New => "new",
+            LinkChange::Lost => "lost",
+            LinkChange::Changed => "changed",
+        };
+        out.push(LinkNews { change, url: row.url.clone(), kind: row.kind, words });
+        ControlFlow::Continue(())
+    })?;
+    Ok(out)
 }
 
 fn facts(shown: &ShownPage) -> Vec<(&'static str, String)> {

@@ -8,6 +8,7 @@ use crate::routes::{Right, RouteRow};
 use crate::view::{Frame, minute};
 use askama::Template;
 use orb_answers::{ProjectStatus, RunStanding, grouped};
+use orb_crawl::machine::MachineState;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -36,6 +37,8 @@ struct RunPage<'a> {
     state: &'a str,
     pages: String,
     queued: u64,
+    /// This machine, which the run is begun on.
+    machine: String,
     last: Option<LastLaunch>,
 }
 
@@ -67,6 +70,7 @@ async fn show(request: AdmittedRequest) -> Handled {
         state: status.state.map_or("new", RunStanding::name),
         pages: grouped(status.counters.pages),
         queued: status.counters.frontier,
+        machine: MachineState::now().name.unwrap_or_else(|| "this machine".to_owned()),
         last: shown,
     };
     request.page(&page, &RunDesk { status: status.clone(), last })

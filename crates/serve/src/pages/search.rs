@@ -1,5 +1,6 @@
 //! Which pages answer a query?
 
+use crate::fields::FormFields;
 use crate::foreign::{MarkedPiece, pieces};
 use crate::list;
 use crate::problem::Handled;
@@ -47,6 +48,10 @@ struct SearchPage<'a> {
     /// The one collection that is searched.
     within: Option<&'a str>,
     asked: &'a str,
+    filters: SearchFilters,
+    /// Where the same is shown with reasons for the order, or without.
+    explanation: Option<String>,
+    is_explained: bool,
     sections: Vec<AnswerCards<'a>>,
     steps: ListSteps,
 }
@@ -74,14 +79,45 @@ struct HitCard<'a> {
     score: Vec<String>,
 }
 
+/// What hits must be besides, as fields of the form; each is a word of the query language, too.
+#[derive(Default)]
+struct SearchFilters {
+    site: String,
+    lang: String,
+    filetype: String,
+}
+
+impl SearchFilters {
+    /// Those of a request. What is no single word is none.
+    fn of(fields: &FormFields) -> Self {
+        let word = |name: &str| {
+            let word = fields.one(name).unwrap_or_default().trim();
+            let is_word = word.chars().all(|c| c.is_alphanumeric() || "-._:/".contains(c));
+            if is_word { word.to_owned() } else { String::new() }
+        };
+        Self { site: word("site"), lang: word("lang"), filetype: word("filetype") }
+    }
+
+    fn added_to(&self, asked: &str) -> String {
+        let filters = [("site", &self.site), ("lang", &self.lang), ("filetype", &self.filetype)];
+        let set = filters.into_iter().filter(|(_, word)| !word.is_empty());
+        set.fold(asked.to_owned(), |query, (name, word)| format!("{query} {name}:{word}"))
+    }
+
+    fn is_set(&self) -> bool {
+        !(self.site.is_empty() && self.lang.is_empty() && self.filetype.is_empty())
+    }
+}
+
 async fn within(request: AdmittedRequest) -> Handled {
     let fields = request.query();
     let (asked, offset) = (fields.one("q").unwrap_or_default().to_owned(), request.offset()?);
     let explain = fields.one("explain").is_some();
+    let filters = SearchFilters::of(&fields);
     let name = request.project()?.name.clone();
     let mut found = Vec::new();
     if !asked.is_empty() {
-        let text = asked.clone();
+        let text = filters.added_to(&asked);
         let answer = request.ask(move |collection| {
             search(collection, &Query { text: &text, limit: HITS, offset, per_host: None, explain, snippets: true })
         });
@@ -92,6 +128,9 @@ async fn within(request: AdmittedRequest) -> Handled {
         frame: request.frame(),
         within: Some(&name),
         asked: &asked,
+        explanation: Some(request.here_with(&[("explain", (!explain).then_some("1"))])),
+        is_explained: explain,
+        filters,
         sections: found.iter().map(|found| cards(found, &asked, false)).collect(),
         steps: request.around(offset, HITS, has_more),
     };
@@ -131,6 +170,9 @@ async fn everywhere(request: AdmittedRequest) -> Handled {
         frame: request.frame(),
         within: None,
         asked: &asked,
+        explanation: None,
+        is_explained: false,
+        filters: SearchFilters::default(),
         sections: found.iter().map(|found| cards(found, &asked, true)).collect(),
         steps: ListSteps { before: None, after: None },
     };

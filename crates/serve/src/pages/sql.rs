@@ -1,18 +1,16 @@
 //! What do the tables say?
 
-use crate::problem::{Handled, ProblemDetails};
+use crate::problem::Handled;
 use crate::queries::{self, SavedQuery};
 use crate::request::{AdmittedRequest, typed};
 use crate::routes::{Right, RouteRow};
-use crate::sheet::csv_line;
+use crate::sheet::{cell_of, csv_line};
+use crate::tables::{MOST_BYTES, MOST_ROWS, MOST_TIME, SqlRows, TableQuestion, ask_tables};
 use crate::view::Frame;
 use askama::Template;
-use orb_answers::{AnswerError, Collection, SqlQuery, TableNote, Window, cell_text, cell_value, schema, sql};
+use orb_answers::{AnswerError, TableNote, clip, schema};
 use serde::Serialize;
 use serde_json::Value;
-use std::ops::ControlFlow;
-use std::time::Duration;
-use tokio::sync::Semaphore;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::get("/p/{p}/sql", Right::Sql, |request| Box::pin(show(request)), "Ask the tables in SQL"),
@@ -25,14 +23,10 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     ),
 ];
 
-/// Limits of a query: its time, its rows on a screen and as CSV, and the characters of a cell.
-const TIME: Duration = Duration::from_secs(10);
+/// The rows and bytes of an answer on a screen, and the characters of a cell.
 const ROWS: u64 = 500;
-const ROWS_OF_CSV: u64 = 10_000;
+const BYTES: usize = 4 << 20;
 const CELL: usize = 2_000;
-
-/// How many are answered at once, so that others get answers meanwhile.
-static AT_ONCE: Semaphore = Semaphore::const_new(2);
 
 #[derive(Template)]
 #[template(path = "sql.html")]
@@ -62,21 +56,25 @@ struct SqlAnswer {
     rows: Vec<Vec<Value>>,
     /// Whether there are more rows.
     more: bool,
-    #[serde(skip)]
-    shown: Vec<Vec<String>>,
+}
+
+impl SqlAnswer {
+    /// A row as it is shown.
+    fn shown(&self, row: &[Value]) -> Vec<String> {
+        row.iter().map(|value| clip(&cell_of(value), CELL)).collect()
+    }
 }
 
 async fn show(request: AdmittedRequest) -> Handled {
     let fields = request.query();
     let asked = fields.one("q").unwrap_or_default().to_owned();
     let as_csv = fields.one("as") == Some("csv");
-    let limit = if as_csv || request.wants_json() { ROWS_OF_CSV } else { ROWS };
+    let (rows, bytes) = if as_csv || request.wants_json() { (MOST_ROWS, MOST_BYTES) } else { (ROWS, BYTES) };
     let (mut found, mut refused) = (None, None);
     if !asked.is_empty() {
-        let _turn = AT_ONCE.try_acquire().map_err(|_| ProblemDetails::busy("two queries are running; try again"))?;
-        let text = asked.clone();
-        match request.ask(move |collection| Ok::<_, AnswerError>(ask(collection, &text, limit))).await? {
-            Ok(answer) => found = Some(answer),
+        let question = TableQuestion { query: asked.clone(), time: MOST_TIME, rows, bytes };
+        match ask_tables(&request, question).await? {
+            Ok(rows) => found = Some(answered(rows)),
             Err(AnswerError::Refused(why)) if !as_csv && !request.wants_json() => refused = Some(why),
             Err(e) => return Err(e.into()),
         }
@@ -126,29 +124,13 @@ async fn remove(request: AdmittedRequest) -> Handled {
     AdmittedRequest::redirect(&format!("/p/{}/sql", request.project()?.name))
 }
 
-fn ask(collection: &Collection, text: &str, limit: u64) -> Result<SqlAnswer, AnswerError> {
-    let query = SqlQuery { text, time: TIME, rows: Window { limit, offset: 0 } };
-    let (mut columns, mut rows, mut shown) = (Vec::new(), Vec::new(), Vec::new());
-    let end = sql(
-        collection,
-        query,
-        |names| columns = names.iter().map(|&name| name.to_owned()).collect(),
-        |row| {
-            rows.push(row.iter().map(cell_value).collect());
-            shown.push(row.iter().map(|cell| orb_answers::clip(&cell_text(cell), CELL)).collect());
-            ControlFlow::Continue(())
-        },
-    )?;
-    Ok(SqlAnswer { columns, rows, more: end.more, shown })
+/// The answer as it is shown, and as programs read it.
+fn answered(SqlRows { columns, rows, truncated }: SqlRows) -> SqlAnswer {
+    SqlAnswer { columns, rows, more: truncated }
 }
 
 /// The rows as CSV.
 fn csv(found: &SqlAnswer) -> String {
-    let value = |value: &Value| match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    };
-    let rows = found.rows.iter().map(|row| csv_line(row.iter().map(value)));
+    let rows = found.rows.iter().map(|row| csv_line(row.iter().map(cell_of)));
     [csv_line(&found.columns)].into_iter().chain(rows).collect()
 }

@@ -18,29 +18,29 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::get("/users/{name}", Right::Admin, |request| Box::pin(show(request)), "A user, with rights and tokens"),
     RouteRow::post(
         "/users/{name}/grants",
-        Right::Admin,
+        Right::Accounts,
         |request| Box::pin(grant(request)),
         "Say what a user may do with each project",
     ),
     RouteRow::post(
         "/users/{name}/admin",
-        Right::Admin,
+        Right::Accounts,
         |request| Box::pin(set_admin(request)),
         "Make somebody an administrator, or no longer one",
     ),
     RouteRow::post(
         "/users/{name}/password",
-        Right::Admin,
+        Right::Accounts,
         |request| Box::pin(set_password(request)),
         "Give a user another password",
     ),
     RouteRow::post(
         "/users/{name}/tokens/{id}/revoke",
-        Right::Admin,
+        Right::Accounts,
         |request| Box::pin(revoke(request)),
         "Revoke a token of a user",
     ),
-    RouteRow::post("/users/{name}/remove", Right::Admin, |request| Box::pin(remove(request)), "Remove a user"),
+    RouteRow::post("/users/{name}/remove", Right::Accounts, |request| Box::pin(remove(request)), "Remove a user"),
 ];
 
 /// What may be granted, least first.

@@ -15,9 +15,14 @@ use std::time::Duration;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::get("/users", Right::Admin, |request| Box::pin(show(request)), "The users, and what was done last"),
-    RouteRow::post("/users", Right::Admin, |request| Box::pin(add(request)), "Add a user"),
-    RouteRow::post("/public", Right::Admin, |request| Box::pin(publish(request)), "Say what anyone may read"),
-    RouteRow::post("/links", Right::Admin, |request| Box::pin(link(request)), "Make a link by which to read a project"),
+    RouteRow::post("/users", Right::Accounts, |request| Box::pin(add(request)), "Add a user"),
+    RouteRow::post("/public", Right::Accounts, |request| Box::pin(publish(request)), "Say what anyone may read"),
+    RouteRow::post(
+        "/links",
+        Right::Accounts,
+        |request| Box::pin(link(request)),
+        "Make a link by which to read a project",
+    ),
 ];
 
 /// How much of what was done is shown.

@@ -3,6 +3,7 @@
 //! A home with one project and one user of each kind, behind the same gate that connections reach.
 
 mod guard;
+mod site;
 mod walk;
 
 use crate::desk::Desk;

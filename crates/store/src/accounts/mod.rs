@@ -18,7 +18,7 @@ mod user;
 pub use audit::AuditRow;
 pub use link::ReadingLink;
 pub use secret::fresh as fresh_secret;
-pub use session::SESSION_LIFE;
+pub use session::{SESSION_LIFE, SessionRow};
 pub use token::{NewToken, TokenRow, TokenScope};
 pub use user::{ANYONE_NAME, Level, NewUser, User};
 

@@ -69,7 +69,7 @@ pub use known::KnownPage;
 pub use lists::{PageSieve, WaitingPage};
 pub use newest::{FoundOn, NewestRow};
 pub use page::{HostRow, ImageRow, LinkRow, PageRow, VisitRow};
-pub use query::{Cell, QueryEnd, QueryLimits};
+pub use query::{Cell, QueryCaller, QueryEnd, QueryLimits};
 pub(crate) use queued::PageReader;
 pub use ranks::{RankRow, has_rank_tables, write_rank_tables};
 pub use reader::CatalogueReader;

@@ -37,6 +37,7 @@ pub(super) fn prepare(wish: &BenchOptions, home: &Path) -> Result<()> {
         let web = BenchWeb::start((1, SEARCHED), SEARCHED)?;
         let crawl = ["crawl", &web.seed(), "--project", "bench", "--delay", "0", "--quiet"];
         step("a collection with text index", || done(orb(wish, home, &crawl)))?;
+        step("its second version", || done(orb(wish, home, &["track", "bench", "--delay", "0", "--quiet"])))?;
         for number in 1..=SMALL {
             let name = format!("small-{number}");
             done(orb(wish, home, &["crawl", &web.seed(), "--project", &name, "--max-pages", "1", "--quiet"]))?;

@@ -50,7 +50,21 @@ const SCREENS: &[(&str, &str)] = &[
     ("log", "/p/bench/runs/1/log"),
     ("search", "/p/bench/search?q=page"),
     ("content", "/p/bench/pages/{small}/content"),
+    ("difference", "/p/bench/pages/{small}/diff?from=1&to=2"),
+    ("words", "/p/bench/words/page"),
+    ("map of the best pages", "/p/large/graph"),
+    ("map around a page", "/p/large/graph?around={n}&hops=1"),
+    ("live, run over", "/p/bench/runs/1/live"),
+    ("rules", "/p/bench/rules"),
+    ("steps", "/p/bench/steps"),
+    ("compare", "/p/bench/compare"),
+    ("exports", "/p/large/exports"),
+    ("check", "/p/large/check"),
+    ("new", "/new"),
+    ("plan", "/plan"),
     ("schedule", "/schedule"),
+    ("machines", "/machines"),
+    ("users", "/users"),
     ("me", "/me"),
 ];
 
@@ -223,6 +237,7 @@ fn rush(server: &BenchServer, cookie: &str) -> Result<Vec<ServedFigure>> {
 fn viewers(wish: &BenchOptions, dir: &Path, (server, cookie): (&BenchServer, &str)) -> Result<Vec<ServedFigure>> {
     let web = BenchWeb::start((1, 2_000), 2_000)?;
     let mut run = home::slow_run(wish, dir, &web)?;
+    let live = live_screen((server, cookie));
     let watched = watch((server, cookie));
     let delays = delays((server, cookie));
     // It is only there to be watched.
@@ -230,13 +245,23 @@ fn viewers(wish: &BenchOptions, dir: &Path, (server, cookie): (&BenchServer, &st
     run.wait()?;
     let (share, memory, events) = watched?;
     let [usual, longest] = delays?;
+    let [_, p50, p99] = live?;
     Ok(vec![
+        ("serve: live, run under way, p50 ms".into(), p50, FigureTarget::AtMost(10.0)),
+        ("serve: live, run under way, p99 ms".into(), p99, FigureTarget::AtMost(50.0)),
         ("serve: from a visit to its event, median s".into(), usual, FigureTarget::AtMost(1.5)),
         ("serve: from a visit to its event, longest s".into(), longest, FigureTarget::AtMost(3.0)),
         (format!("serve: {} viewers, % of a core", VIEWERS.0), share * 100.0, FigureTarget::AtMost(5.0)),
         (format!("serve: {} viewers, MB", VIEWERS.0), memory, FigureTarget::AtMost(30.0)),
         ("serve: events a viewer and second".into(), events, FigureTarget::AtLeast(0.5)),
     ])
+}
+
+/// The times of the live screen of a run that goes on.
+fn live_screen((server, cookie): (&BenchServer, &str)) -> Result<[f64; 3]> {
+    let mut line = server.connect(cookie)?;
+    let run = running(&mut line)?;
+    asked(&mut line, &format!("/p/live/runs/{run}/live"), "text/html", 1)
 }
 
 /// The share of a core, the memory in megabytes, and the events a second of each viewer.

@@ -164,8 +164,8 @@ const TOOLS: &[ToolRow] = &[
     },
 ];
 
-/// The tools, as the protocol lists them.
-pub(super) fn list() -> Vec<Value> {
+/// The tools, as the protocol lists them; those that act only for whoever may.
+pub(super) fn list(acts: bool) -> Vec<Value> {
     let row = |tool: &ToolRow| {
         json!({
             "name": tool.name,
@@ -178,7 +178,7 @@ pub(super) fn list() -> Vec<Value> {
             },
         })
     };
-    TOOLS.iter().map(row).collect()
+    TOOLS.iter().filter(|tool| acts || !tool.is_lasting).map(row).collect()
 }
 
 /// What a tool answers; `None` if there is none of this name.

@@ -1,21 +1,17 @@
 //! What is there, how is it, and what do the tables say?
 
 use super::super::Assistant;
-use super::super::budget::{USUAL, fit};
+use super::super::budget::{USUAL as BYTES, fit};
 use super::{ToolAnswer, value};
-use crate::api::sql::sql_rows;
 use crate::problem::ProblemDetails;
 use crate::routes::Right;
+use crate::tables::{MOST_TIME, TableQuestion};
 use orb_answers::AnswerError;
 use orb_crawl::why;
 use orb_project::ProjectDir;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::time::Duration;
-
-/// Time for an SQL query.
-const TIME: Duration = Duration::from_secs(10);
 
 /// Nothing to say.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -75,7 +71,7 @@ pub(super) fn status(assistant: &Assistant<'_>, given: &ProjectArguments) -> Too
 
 pub(super) fn sql(assistant: &Assistant<'_>, given: &SqlArguments) -> ToolAnswer {
     let limit = given.limit.unwrap_or(100).clamp(1, 1_000);
-    let asked = |collection: &orb_answers::Collection| sql_rows(collection, (&given.query, TIME), (limit, USUAL));
-    let rows = assistant.ask((given.project.as_str(), Right::Sql), asked)?;
+    let question = TableQuestion { query: given.query.clone(), time: MOST_TIME, rows: limit, bytes: BYTES };
+    let rows = assistant.ask((given.project.as_str(), Right::Sql), |collection| question.ask(collection))?;
     Ok(fit(value(&rows)?, "rows"))
 }

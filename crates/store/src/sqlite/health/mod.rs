@@ -12,7 +12,7 @@ pub(super) use notes::NOTES;
 pub(super) use views::definitions;
 
 use super::CatalogueReader;
-use super::query::{QueryLimits, explain, is_interrupted, restrict};
+use super::query::{QueryCaller, QueryLimits, explain, is_interrupted, restrict};
 use super::reader::{connect, sql_limit};
 use crate::error::Result;
 use orb_page::RunId;
@@ -240,7 +240,7 @@ impl CatalogueReader {
     ) -> Result<Option<HealthFindings>> {
         let since = since.filter(|_| kind.knows_since());
         let mut db = connect(&self.path)?;
-        restrict(&mut db, time).map_err(self.fail("prepare a query"))?;
+        restrict(&mut db, time, QueryCaller::Owner).map_err(self.fail("prepare a query"))?;
         match findings(&db, kind, since, kept) {
             Err(e) if is_interrupted(&e) => Ok(None),
             found => found.map(Some).map_err(self.fail("count what is wrong")),
@@ -257,7 +257,7 @@ impl CatalogueReader {
     ) -> Result<Vec<HealthRow>> {
         let sql = format!("{} LIMIT ?1 OFFSET ?2", kind.sql(since));
         let mut db = connect(&self.path)?;
-        restrict(&mut db, limits.time).map_err(self.fail("prepare a query"))?;
+        restrict(&mut db, limits.time, limits.caller).map_err(self.fail("prepare a query"))?;
         let told = |e: rusqlite::Error| explain(&e, limits.time);
         let mut statement = db.prepare(&sql).map_err(told)?;
         let page = params![sql_limit(limits.rows), sql_limit(offset)];
