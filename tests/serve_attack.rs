@@ -199,26 +199,13 @@ fn no_path_leads_out_of_what_is_served() {
     assert_eq!(made.status, 404, "{made:?}");
 }
 
-#[test]
-fn sql_that_runs_away_is_stopped_and_others_are_answered_meanwhile() {
-    let site = Script::serve(|_| page(["/"; 0]));
-    let home = Home::new();
-    home.crawl(&[&format!("http://{}/", site.address)]);
-    add_user(&home, "bob", &[]);
-    home.orb(&["user", "grant", "bob", PROJECT, "read"]).expect(0);
-    let made = home.orb(&["user", "token", "bob", "--scope", "read", "--scope", "sql", "--json"]).json();
-    let bearer = format!("Bearer {}", made["token"].as_str().unwrap());
-    let served = Served::start(&home, &["--no-schedule"]);
-    let ask = |query: &str| {
-        let fields = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
-        let body = serde_json::json!({"query": query, "seconds": 1.0}).to_string();
-        served.send(&format!("POST /api/v1/projects/{PROJECT}/sql"), &fields, &body)
-    };
+/// Queries that would run for hours, or fill the memory.
+fn runaways() -> Vec<String> {
     let endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)";
     let long = "printf('%.*c', 60000000, 'a')";
     let half = "printf('%.*c', 130000, 'a')";
     let calls = |call: &str, times| vec![call; times].join(", ");
-    let runaways = [
+    vec![
         format!("{endless} SELECT max(x) FROM n"),
         format!("{endless} SELECT count(*) FROM n a, n b"),
         format!("{endless} SELECT x FROM n ORDER BY -x"),
@@ -243,7 +230,25 @@ fn sql_that_runs_away_is_stopped_and_others_are_answered_meanwhile() {
                 .map(|n| format!(", t{n} AS NOT MATERIALIZED (SELECT a.x FROM t{m} a, t{m} b LIMIT 2)", m = n - 1))
                 .collect::<String>()
         ),
-    ];
+    ]
+}
+
+#[test]
+fn sql_that_runs_away_is_stopped_and_others_are_answered_meanwhile() {
+    let site = Script::serve(|_| page(["/"; 0]));
+    let home = Home::new();
+    home.crawl(&[&format!("http://{}/", site.address)]);
+    add_user(&home, "bob", &[]);
+    home.orb(&["user", "grant", "bob", PROJECT, "read"]).expect(0);
+    let made = home.orb(&["user", "token", "bob", "--scope", "read", "--scope", "sql", "--json"]).json();
+    let bearer = format!("Bearer {}", made["token"].as_str().unwrap());
+    let served = Served::start(&home, &["--no-schedule"]);
+    let ask = |query: &str| {
+        let fields = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
+        let body = serde_json::json!({"query": query, "seconds": 1.0}).to_string();
+        served.send(&format!("POST /api/v1/projects/{PROJECT}/sql"), &fields, &body)
+    };
+    let runaways = runaways();
     std::thread::scope(|scope| {
         let ask = &ask;
         // Only two are answered at once; the others are told to come again, and do.
