@@ -64,7 +64,7 @@ fn a_project_keeps_its_shards_and_says_who_waits_and_what_was_left() {
     assert_eq!(cluster.number("SELECT count(*) FROM shard"), 32, "a project keeps its shards");
     cluster.ask(&home, &["check", PROJECT]).expect(0);
     let change = |sql: &str| {
-        cluster.postgres.client().batch_execute(&format!("SET search_path = \"orb_{PROJECT}\"; {sql}")).unwrap()
+        cluster.postgres.client().batch_execute(&format!("SET search_path = \"orb_{PROJECT}\"; {sql}")).unwrap();
     };
     change(
         "UPDATE shard SET idle = -1 WHERE id < 3;
