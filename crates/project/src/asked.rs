@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(asked.settings.nntp.server.as_deref(), Some("a.test:1119"), "later runs know it");
         asked.settings.keep(&home.project(&asked.name).unwrap()).unwrap();
         assert_eq!(AskedProject::kept(&home, &asked.name).unwrap().seeds, asked.seeds);
-        let again = AskedProject::of(&home, &[asked.name.clone()], None, Some("c.test")).unwrap();
+        let again = AskedProject::of(&home, std::slice::from_ref(&asked.name), None, Some("c.test")).unwrap();
         assert_eq!(again.seeds, asked.seeds, "the settings decide");
     }
 }
