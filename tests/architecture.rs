@@ -68,9 +68,10 @@ const ALONE: &[(&str, &[&str])] = &[
     ("anyhow", &["cli"]),
 ];
 
-/// Files outside `store` that may hold SQL: statements for another database, and an example for
-/// people.
-const SQL_ELSEWHERE: &[&str] = &["crates/export/src/postgres", "crates/cli/src/command/demo.rs"];
+/// Files outside `store` that may hold SQL: statements for another database, an example for people,
+/// and what tests ask a server.
+const SQL_ELSEWHERE: &[&str] =
+    &["crates/export/src/postgres", "crates/cli/src/command/demo.rs", "crates/serve/src/trial"];
 
 /// How SQL is recognised: by how its statements begin, wherever a line of them ends.
 const SQL: &str = r"(?x)\b(

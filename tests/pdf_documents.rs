@@ -343,8 +343,8 @@ fn the_memory_of_readers_is_what_the_project_says_for_whoever_reads() {
 const JBIG2: &str =
     "/Subtype/Image/Width 65535/Height 65535/BitsPerComponent 1/ColorSpace/DeviceGray/Filter/JBIG2Decode";
 
-/// A picture that claims a page of 2^32 - 1 by 2^32 - 1 points, a dictionary of as many symbols, and
-/// a region that fills the page.
+/// A picture that claims a page of 2^32 - 1 by 2^32 - 1 points, a dictionary of as many symbols,
+/// and a region that fills the page.
 fn jbig2_bomb() -> Vec<u8> {
     let segment = |number: u32, kind: u8, content: &[u8]| {
         let length = u32::try_from(content.len()).unwrap();

@@ -1,11 +1,11 @@
 //! Are pages that need a browser told from pages that do not?
 //!
 //! Three hundred of each, every one on a host of its own, so that none is judged by its neighbours.
-//! They are made here, from the habits of tools and people and with chance in every detail. The rule
-//! (`extract/shell.rs`) was written without them, but it was changed after their first run: forms,
-//! pictures and counters of visitors count since then. So these tell whether the rule still does
-//! what it did; `families.rs` has pages that nothing was changed for. A page was rendered if its
-//! script was asked for: nothing else asks for scripts at depth 0.
+//! They are made here, from the habits of tools and people and with chance in every detail. The
+//! rule (`extract/shell.rs`) was written without them, but it was changed after their first run:
+//! forms, pictures and counters of visitors count since then. So these tell whether the rule still
+//! does what it did; `families.rs` has pages that nothing was changed for. A page was rendered if
+//! its script was asked for: nothing else asks for scripts at depth 0.
 
 use super::harness::orb::Home;
 use super::harness::scene::Dice;

@@ -2,8 +2,8 @@
 //!
 //! The crash tests, repeated many times: processes killed at random moments under load, every file
 //! torn in every way, a crash at every step; the protocol of many machines, simulated; and, where
-//! the corpus lies beside the project, every document of it, whole, cut off and damaged. `--kills N`
-//! and `--rounds N` set the repetitions; a failure names the home, the point or the file.
+//! the corpus lies beside the project, every document of it, whole, cut off and damaged. `--kills
+//! N` and `--rounds N` set the repetitions; a failure names the home, the point or the file.
 
 use crate::quality::corpus;
 use crate::simulate::{NIGHT, protocol};

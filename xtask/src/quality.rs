@@ -34,8 +34,8 @@ enum PartEnd {
 
 /// Measures what `--only` names, or all: the main content (`--corpus PATH --worst N --learn`),
 /// Markdown, documents (`--corpus PATH --worst N`), search and office documents. What was learnt is
-/// judged on pages it was not learnt from, unless `--shipped` asks for the compiled table alone. All
-/// parts are measured; it fails if one of them missed a target.
+/// judged on pages it was not learnt from, unless `--shipped` asks for the compiled table alone.
+/// All parts are measured; it fails if one of them missed a target.
 pub(crate) fn run(args: &[String]) -> Result<()> {
     let wish = QualityWish::of(args)?;
     let mut failed = Vec::new();

@@ -142,9 +142,15 @@ fn people(address: &Address<'_>) -> String {
 pub(crate) fn write_page(page: &str, flow: &mut TextFlow<'_>) {
     let first = flow.found.doc.links.len();
     let text = html::fragment(page, 0, flow.found);
-    for link in flow.found.doc.links.iter_mut().skip(first).filter(|l| l.kind == LinkKind::A) {
-        link.kind = LinkKind::Document;
-    }
+    let mut number = 0;
+    flow.found.doc.links.retain_mut(|link| {
+        number += 1;
+        if number > first && link.kind == LinkKind::A {
+            link.kind = LinkKind::Document;
+        }
+        // An empty address is that of the page itself, and a mail has none.
+        number <= first || !link.target.is_empty()
+    });
     flow.paragraph(&text);
 }
 
@@ -170,6 +176,13 @@ mod tests {
         assert_eq!((doc.title.as_deref(), doc.author.as_deref()), (Some("Hello there"), Some("Jörg j@a.example")));
         assert_eq!(doc.created.as_deref(), Some("2001-01-01T10:20:30+01:00"));
         assert_eq!(doc.links[0].target, "http://a.example/");
+    }
+
+    #[test]
+    fn a_link_without_an_address_is_none_in_a_mail() {
+        let mail = format!("{MAIL}Content-Type: text/html\r\n\r\n<a href>x</a><a href='http://c.example/'>y</a>");
+        let targets: Vec<String> = read(mail.as_bytes()).links.into_iter().map(|link| link.target).collect();
+        assert_eq!(targets, ["http://c.example/"]);
     }
 
     #[test]

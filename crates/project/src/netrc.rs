@@ -13,8 +13,8 @@ use std::path::PathBuf;
 const MOST: u64 = 1 << 20;
 
 impl Settings {
-    /// Adds the logins of the netrc file, if the project says so. `variable` looks up an environment
-    /// variable: `NETRC` names the file, otherwise it is in the directory `HOME`.
+    /// Adds the logins of the netrc file, if the project says so. `variable` looks up an
+    /// environment variable: `NETRC` names the file, otherwise it is in the directory `HOME`.
     pub fn read_netrc(&mut self, variable: &dyn Fn(&str) -> Option<String>) -> Result<(), Wrong> {
         if !self.fetch.netrc {
             return Ok(());
@@ -34,8 +34,8 @@ impl Settings {
     }
 }
 
-/// The logins of a netrc file. Its default is for machines that it does not name, which would send a
-/// password to whatever server a crawl comes to; it is left out.
+/// The logins of a netrc file. Its default is for machines that it does not name, which would send
+/// a password to whatever server a crawl comes to; it is left out.
 fn logins(text: &str) -> Vec<AuthSettings> {
     let mut found: Vec<AuthSettings> = Vec::new();
     let mut words = words(text).into_iter();

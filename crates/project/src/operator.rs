@@ -173,8 +173,8 @@ fn why_inside(host: &str) -> Option<&'static str> {
 
 /// Every place where a run starts, with its key.
 fn starts(settings: &Settings) -> Vec<(String, String)> {
-    // A phrase is asked of an engine that the operator has chosen, and so is a newsgroup that names no
-    // server.
+    // A phrase is asked of an engine that the operator has chosen, and so is a newsgroup that names
+    // no server.
     let seeds = settings.seeds.iter().enumerate().filter_map(|(n, seed)| match SeedText::of(seed) {
         SeedText::Phrase(_) => None,
         SeedText::News(news) => news.server.map(|server| (format!("seeds[{n}]"), news.on(server))),

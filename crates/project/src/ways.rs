@@ -80,7 +80,8 @@ impl<'a> SeedText<'a> {
         }
     }
 
-    /// The URL of a page to start from, where the seed itself is one; newsgroups are on this server.
+    /// The URL of a page to start from, where the seed itself is one; newsgroups are on this
+    /// server.
     pub fn url(self, news_server: Option<&str>) -> Option<Cow<'a, str>> {
         match self {
             Self::Url(url) => Some(url.into()),

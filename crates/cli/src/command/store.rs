@@ -31,8 +31,8 @@ struct InitArgs {
     /// Distribute the tables of new projects over the servers of a Citus cluster
     #[arg(long)]
     citus: bool,
-    /// How many shards new projects have, a power of two from 16 to 1024; more than 256 are for more
-    /// than about 50 workers [default: 256]
+    /// How many shards new projects have, a power of two from 16 to 1024; more than 256 are for
+    /// more than about 50 workers [default: 256]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(16..=1_024))]
     shards: Option<u16>,
     #[command(flatten)]

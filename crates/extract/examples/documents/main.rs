@@ -5,8 +5,8 @@
 //! words with those of an oracle that extracts text, links and properties where there is one that
 //! knows them. An oracle that is not installed is left out. `--second DIRECTORY` has what Tika says
 //! of the same files: the words on which both oracles agree are then judged, too. `--worst N` names
-//! the files that differ most; `--show FILE` prints what is read of one. Each target has its verdict;
-//! the program fails if one is missed.
+//! the files that differ most; `--show FILE` prints what is read of one. Each target has its
+//! verdict; the program fails if one is missed.
 //!
 //! A format is a row of `FORMATS`. Every file is read in this process: one that kills it is a find.
 

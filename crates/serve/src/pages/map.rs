@@ -1,8 +1,8 @@
 //! How do the pages that matter link to each other?
 //!
 //! The table stands on the page; the drawing of the same pages is made by a script that asks this
-//! address as a program, as guests may, too. So the map can be read without either, and nothing from the web is in the
-//! page but as escaped text.
+//! address as a program, as guests may, too. So the map can be read without either, and nothing
+//! from the web is in the page but as escaped text.
 
 use super::graph_build::GraphWork;
 use crate::api::graph::asked_part;

@@ -158,8 +158,8 @@ impl ObjectArchive {
         }
     }
 
-    /// Stores an object of so many bytes, which come in pieces, under a name that was never used. It
-    /// is there as a whole or not at all. Of a large one a part at a time is held in memory.
+    /// Stores an object of so many bytes, which come in pieces, under a name that was never used.
+    /// It is there as a whole or not at all. Of a large one a part at a time is held in memory.
     pub(super) fn put_pieces(
         &self,
         name: &str,

@@ -8,8 +8,8 @@
 //!
 //! There are no sequences, triggers, foreign keys or advisory locks on the hot path. During a crawl
 //! there are the keys, an index of pages and hosts by shard, and one of links by block range; the
-//! index of links by source is made when a run ends. Keys that a worker reads a whole shard by begin
-//! with it. Whoever changes these tables adds a step to `upgrade.rs`.
+//! index of links by source is made when a run ends. Keys that a worker reads a whole shard by
+//! begin with it. Whoever changes these tables adds a step to `upgrade.rs`.
 
 use super::connect::{SharedLine, quoted};
 use super::{fingerprint, prepare, upgrade};
