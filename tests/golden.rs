@@ -311,6 +311,8 @@ impl Normaliser {
             // A WARC file bears the time of its run; where a record lies in it depends on how the
             // times before it compress.
             (r"\bp-\d{14}-(\d{5}\.warc\.gz)(:\d+)?".to_owned(), "p-<time>-$1"),
+            // Whichever reader of documents is free reads the next one.
+            (r"\borb-doc-\d+".to_owned(), "orb-doc-<n>"),
             (r"(done|out) in \d+(\.\d+)? s\b".to_owned(), "$1 in <seconds>"),
             // A column of `status`, as wide as what stands in it.
             (r"(B) +\d+(?:\.\d+)? s +|(bytes +time) +".to_owned(), "$1$2  "),
