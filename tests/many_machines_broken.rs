@@ -267,7 +267,9 @@ fn a_project_deleted_under_a_run_ends_its_workers_with_a_line() {
     finished.expect(1);
     let last = finished.stderr.lines().last().unwrap_or_default();
     assert!(last.contains("was it deleted?"), "{finished}");
-    // A worker has other projects to look after.
+    // A worker has other projects to look after: it stays, and has nothing open for this one.
+    let lines = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'orb %-2 %'";
+    until("the other worker has noticed", || cluster.number(lines) == 0);
     for worker in others {
         worker.signal(rustix::process::Signal::TERM);
         let finished = worker.finish();

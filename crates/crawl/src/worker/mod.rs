@@ -135,7 +135,7 @@ impl ClusterWorker {
             match self.turn(name, only) {
                 Ok(Spell::Busy) => rota.worked(name, (Instant::now(), PATIENCE)),
                 Ok(_) => rota.worked(name, (Instant::now(), Duration::ZERO)),
-                Err(_) if self.stop.is_set() => {}
+                Err(error) if self.stop.is_set() => (self.say)(&error.to_string()),
                 Err(error) => self.tell(name, error, only.is_some(), &mut rota)?,
             }
         }
