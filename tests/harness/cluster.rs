@@ -5,10 +5,16 @@ use super::postgres::{PASSWORD, Postgres};
 use super::until;
 use super::web::{World, assert_same};
 use orb_testweb::{Feature, Spec};
+use postgres::{Client, Row};
 use rustix::process::Signal;
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
+
+/// How long is waited after each question to the database. Tests ask again and again until
+/// something is so, and the processor is the workers'.
+const BREATH: Duration = Duration::from_millis(5);
 
 /// The pages and the links of a collection, a line each.
 const PAGES: &str =
@@ -28,6 +34,8 @@ pub(crate) struct Cluster {
     pub(crate) archive: Option<String>,
     /// What every command finds in its environment.
     pub(crate) environment: Vec<(&'static str, String)>,
+    /// The connection that the test asks over.
+    line: RefCell<Option<Client>>,
 }
 
 /// What a collection has.
@@ -62,7 +70,8 @@ impl Cluster {
     /// An empty one on this server.
     pub(crate) fn on(postgres: Postgres, lease: Duration, slice: Duration) -> Self {
         let home = Home::new();
-        let cluster = Self { postgres, home, lease, slice, archive: None, environment: Vec::new() };
+        let cluster =
+            Self { postgres, home, lease, slice, archive: None, environment: Vec::new(), line: RefCell::new(None) };
         std::fs::create_dir_all(cluster.home.beside("archive")).unwrap();
         cluster
     }
@@ -130,10 +139,15 @@ impl Cluster {
 
     /// Plants a crawl of this web and works on it as the first worker.
     pub(crate) fn crawl(&self, world: &World, more: &[&str]) -> Running {
+        self.crawl_at(world, more, &self.postgres.open_url())
+    }
+
+    /// The same over another line to the store.
+    pub(crate) fn crawl_at(&self, world: &World, more: &[&str], store: &str) -> Running {
         let mut args = vec!["crawl".to_owned()];
         args.extend(world.args(more));
         args.extend(["--project", PROJECT, "--json", "--progress", "none"].map(str::to_owned));
-        args.extend(self.part(1));
+        args.extend(self.part_at(1, store));
         self.start(&args)
     }
 
@@ -150,21 +164,34 @@ impl Cluster {
 
     /// The single number that a query on the project's tables returns.
     pub(crate) fn number(&self, sql: &str) -> i64 {
-        let mut client = self.postgres.client();
-        client.batch_execute(&format!("SET search_path = \"orb_{PROJECT}\"")).unwrap();
-        client.query_one(sql, &[]).unwrap_or_else(|error| panic!("{sql}: {error}")).get(0)
+        self.rows(sql)[0].get(0)
     }
 
-    /// The first column of a query on the project's tables; none if there is no project yet.
+    /// The first column of a query on the project's tables.
     pub(crate) fn column(&self, sql: &str) -> Vec<String> {
-        let mut client = self.postgres.client();
-        client.batch_execute(&format!("SET search_path = \"orb_{PROJECT}\"")).unwrap();
-        client.query(sql, &[]).unwrap_or_else(|error| panic!("{sql}: {error}")).iter().map(|row| row.get(0)).collect()
+        self.rows(sql).iter().map(|row| row.get(0)).collect()
+    }
+
+    /// The rows of a query on the project's tables, over a connection that is kept as long as the
+    /// server is there.
+    fn rows(&self, sql: &str) -> Vec<Row> {
+        std::thread::park_timeout(BREATH);
+        let mut line = self.line.borrow_mut();
+        if let Some(kept) = line.as_mut()
+            && let Ok(rows) = kept.query(sql, &[])
+        {
+            return rows;
+        }
+        let mut fresh = self.postgres.client();
+        fresh.batch_execute(&format!("SET search_path = \"orb_{PROJECT}\"")).unwrap();
+        let rows = fresh.query(sql, &[]).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        *line = Some(fresh);
+        rows
     }
 
     /// Whether the project has been planted.
     pub(crate) fn is_planted(&self) -> bool {
-        self.postgres.number("SELECT count(*) FROM pg_namespace WHERE nspname = 'orb_p'") > 0
+        self.number("SELECT count(*) FROM pg_namespace WHERE nspname = 'orb_p'") > 0
             && self.number("SELECT count(*) FROM run_row") > 0
     }
 

@@ -80,6 +80,34 @@ impl Postgres {
         Some(made)
     }
 
+    /// A standby that follows it, reached by a socket of its own.
+    pub(crate) fn standby(&self) -> Self {
+        let dir = TempDir::new().unwrap();
+        if geteuid().is_root() {
+            chown(dir.path(), Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        let mut copy = program(dir.path(), "pg_basebackup");
+        copy.arg("-d").arg(format!("{} password={PASSWORD}", self.without_password()));
+        copy.arg("-D").arg(dir.path().join("cluster")).args(["-R", "-c", "fast", "--no-sync"]);
+        Running::start(copy).finish().expect(0);
+        let mut standby = Self { dir, server: None, port: None, settings: Vec::new() };
+        standby.serve();
+        standby
+    }
+
+    /// A standby follows nobody any more: what is committed from now on it will never know.
+    pub(crate) fn lose_sight(&self) {
+        let mut client = self.client();
+        client.batch_execute("ALTER SYSTEM SET primary_conninfo = ''").unwrap();
+        client.batch_execute("SELECT pg_reload_conf()").unwrap();
+        super::until("it has hung up", || self.number("SELECT count(*) FROM pg_stat_wal_receiver") == 0);
+    }
+
+    /// A standby takes over.
+    pub(crate) fn promote(&self) {
+        self.client().batch_execute("SELECT pg_promote()").unwrap();
+    }
+
     fn start_as(port: Option<u16>, settings: impl FnOnce(&Path) -> Vec<String>) -> Self {
         let dir = TempDir::new().unwrap();
         let password = dir.path().join("password");

@@ -7,8 +7,8 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A line to a server's socket that can be broken.
@@ -19,6 +19,8 @@ pub(crate) struct BrokenLine {
 
 #[derive(Default)]
 struct LineState {
+    /// The server's socket.
+    socket: Mutex<PathBuf>,
     /// Nothing passes; nobody is told.
     dark: AtomicBool,
     /// How many COMMITs more reach the server, and their answers nobody: the connection ends.
@@ -33,12 +35,12 @@ impl BrokenLine {
     pub(crate) fn to(socket: &Path) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (state, socket) = (Arc::new(LineState::default()), socket.to_owned());
+        let state = Arc::new(LineState { socket: Mutex::new(socket.to_owned()), ..LineState::default() });
         let shared = Arc::clone(&state);
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
-                let (state, socket) = (Arc::clone(&shared), socket.clone());
-                std::thread::spawn(move || state.connect(client, &socket));
+                let state = Arc::clone(&shared);
+                std::thread::spawn(move || state.connect(client));
             }
         });
         Self { port, state }
@@ -47,6 +49,11 @@ impl BrokenLine {
     /// The server's URL over this line.
     pub(crate) fn url(&self) -> String {
         format!("postgres://orb@127.0.0.1:{}/postgres?sslmode=disable", self.port)
+    }
+
+    /// From now on, connections go to another server.
+    pub(crate) fn redirect(&self, socket: &Path) {
+        socket.clone_into(&mut self.state.socket.lock().unwrap());
     }
 
     /// Lets nothing pass, or everything again.
@@ -71,8 +78,9 @@ impl BrokenLine {
 }
 
 impl LineState {
-    fn connect(self: Arc<Self>, client: TcpStream, socket: &PathBuf) {
+    fn connect(self: Arc<Self>, client: TcpStream) {
         self.wait_for_light();
+        let socket = self.socket.lock().unwrap().clone();
         let Ok(server) = UnixStream::connect(socket) else { return };
         let (mut from_server, mut to_client) = (server.try_clone().unwrap(), client.try_clone().unwrap());
         let (back, muted) = (Arc::clone(&self), Arc::new(AtomicBool::new(false)));

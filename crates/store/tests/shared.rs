@@ -6,7 +6,7 @@ mod cluster;
 use cluster::proxy::Proxy;
 use cluster::until;
 use cluster::worker::{SCHEMA, SHARDS, Store, Worker, letter, scratch};
-use orb_page::{Moment, PageId, RunId, RunKind, RunState};
+use orb_page::{HostId, Moment, PageId, RunId, RunKind, RunState};
 use orb_store::{
     AddressRelease, Batch, PlantedRun, RunTerms, SeedToPlant, ShardId, SharedMaking, SharedProject, StoreError,
     WorkerReport, shard_of,
@@ -168,6 +168,33 @@ fn a_server_that_was_away_buries_nobody_and_the_same_worker_goes_on() {
     is_complete(&store);
 }
 
+/// A server that crashed accepts nobody while it recovers, and has been up all that time.
+#[test]
+fn a_server_that_has_recovered_for_longer_than_a_lease_buries_nobody_at_once() {
+    let mut store = Store::start();
+    store.project();
+    store.plant(&[]);
+    let lease = Duration::from_secs(4);
+    let [mut back, mut late] = ["back", "late"].map(|name| Worker::join(&store.address(), name, lease));
+    store.server.crash();
+    assert!(matches!(back.clerk.beat(&WorkerReport::default()), Err(StoreError::StoreAway { .. })));
+    store.server.restart();
+    let up = "SELECT (extract(epoch FROM now() - pg_postmaster_start_time()) * 1000)::bigint";
+    until("it has been up for a lease", || store.server.number(up) > 4_100);
+    back.clerk.beat(&WorkerReport::default()).unwrap();
+    assert_eq!(store.count("worker w WHERE w.alive"), 2, "the other has not had the time to come back");
+    late.clerk.beat(&WorkerReport::default()).unwrap();
+    // One that does not come is buried after all.
+    until("the burial", || {
+        back.clerk.beat(&WorkerReport::default()).unwrap();
+        store.count("worker w WHERE NOT w.alive AND w.name = 'late'") == 1
+    });
+}
+
+fn host_of(row: &tokio_postgres::Row) -> HostId {
+    HostId(row.get::<_, i32>(0).cast_unsigned())
+}
+
 #[test]
 fn shards_are_given_away_in_a_commit_and_come_back_as_they_are_then() {
     let store = Store::start();
@@ -184,13 +211,21 @@ fn shards_are_given_away_in_a_commit_and_come_back_as_they_are_then() {
     assert_eq!((beat.share, beat.held.len(), beat.free), (8, 16, 0));
     assert_eq!(young.settle(), 0, "nothing is free");
     let gifts: Vec<ShardId> = beat.held[..8].to_vec();
+    let hosts = store.server.rows(&format!("SELECT id, shard FROM {SCHEMA}.host_row"));
+    let known = |worker: &Worker| {
+        let has = |row: &&tokio_postgres::Row| worker.project.has_host(host_of(row)).unwrap();
+        hosts.iter().filter(has).map(|row| ShardId(row.get::<_, i16>(1).cast_unsigned())).collect::<Vec<_>>()
+    };
+    assert_eq!(known(&old).len(), hosts.len());
     old.commit(&mut Batch { run: old.run, gifts: gifts.clone(), ..Batch::default() }).unwrap();
     assert_eq!(old.project.held().len(), 8);
-    let known = store.count("page_row");
+    let left = known(&old);
+    assert!(!left.is_empty() && left.len() < hosts.len() && left.iter().all(|shard| !gifts.contains(shard)));
+    let pages = store.count("page_row");
     let queued = old.project.queued();
     assert_eq!(young.settle(), 8);
     assert_eq!(young.project.held(), gifts);
-    assert_eq!(young.project.queued() + queued, known.cast_unsigned() - 1, "each queue is in one place");
+    assert_eq!(young.project.queued() + queued, pages.cast_unsigned() - 1, "each queue is in one place");
     crawl(std::slice::from_mut(&mut young));
     let mut both = [old, young];
     crawl(&mut both);

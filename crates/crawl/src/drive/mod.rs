@@ -313,10 +313,14 @@ impl Errand {
         let mut ended = ended(lease.request_url(), &outcome, self.clock.now());
         ended.respelt = self.respells(&lease, &outcome);
         ended.connection = watch.connection();
-        let (after, fact) = self.shared.frontier().done(&lease, &ended, self.clock.now());
+        let mut frontier = self.shared.frontier();
+        let (after, fact) = frontier.done(&lease, &ended, self.clock.now());
         if let Some(fact) = fact {
+            // Under the lock: once nothing of a shard is in flight it may be given away, and the
+            // host's back-off has to be committed before.
             self.record(Item::Fact(fact));
         }
+        drop(frontier);
         if ended.respelt && after == After::Record {
             self.sessions.stays(lease.page);
         }

@@ -1,8 +1,25 @@
-//! What was learnt about a host in one batch?
+//! What was learnt about a host, alone and in one batch?
 
+use super::Recorder;
 use hashbrown::HashMap;
 use orb_page::HostId;
-use orb_store::HostFact;
+use orb_store::{HostFact, StoreError};
+use std::time::Instant;
+
+impl Recorder {
+    /// A fact about a host; its back-off must outlive this process. One whose shard was given away
+    /// meanwhile is not ours to write about.
+    pub(super) fn learn(&mut self, fact: HostFact) -> Result<(), StoreError> {
+        if !self.project.has_host(fact.id)? {
+            return Ok(());
+        }
+        if fact.not_before.is_some() || fact.robots.as_ref().is_some_and(|robots| robots.crawl_delay.is_some()) {
+            self.pending.urgent.get_or_insert_with(Instant::now);
+        }
+        self.pending.batch.facts.push(fact);
+        Ok(())
+    }
+}
 
 /// Merges facts per host: the last value wins, counts add up.
 pub(super) fn merge_facts(facts: &mut Vec<HostFact>) {

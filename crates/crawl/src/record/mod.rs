@@ -360,14 +360,14 @@ impl Recorder {
                 for sitemap in &read.sitemaps {
                     self.discover_root(sitemap, Some(PageId(0)), None)?;
                 }
-                self.learn(read.fact);
+                self.learn(read.fact)?;
                 self.pending.batch.extra.extend(read.records);
                 self.pending.held += 1;
                 self.shared.taken(read.wire_bytes);
             }
             Item::Dropped(dropped) => self.take_dropped(dropped)?,
             Item::Alias(lease, rank) => self.take_alias(&lease, rank)?,
-            Item::Fact(fact) => self.learn(fact),
+            Item::Fact(fact) => self.learn(fact)?,
             Item::Rules(change) => self.take_rules(*change),
             Item::Flush => {}
             Item::Letters(deliveries) => self.take_letters(deliveries)?,
@@ -393,14 +393,6 @@ impl Recorder {
         tracing::info!(page = place.page.0, kind = kind.name(), why = why.name(), "not fetched");
         self.pending.batch.dropped.push(dropped);
         Ok(())
-    }
-
-    /// A fact about a host; its back-off must outlive this process.
-    fn learn(&mut self, fact: HostFact) {
-        if fact.not_before.is_some() || fact.robots.as_ref().is_some_and(|robots| robots.crawl_delay.is_some()) {
-            self.pending.urgent.get_or_insert_with(Instant::now);
-        }
-        self.pending.batch.facts.push(fact);
     }
 
     fn take_reading(&mut self, reading: Reading, rank: u64) -> Result<(), StoreError> {

@@ -15,7 +15,7 @@ use crate::index::FrontierIndex;
 use crate::shared::{self, Adopted, Membership, ShardId, SharedRun, SharedWriter};
 use crate::sqlite::Catalogue;
 use crate::{ArchiveReader, Batch, Queues as _};
-use orb_page::PageId;
+use orb_page::{HostId, PageId};
 use std::collections::HashMap;
 use std::time::Instant;
 
@@ -88,6 +88,14 @@ impl Project {
         match &self.truth {
             Truth::There(there) => there.writer.held().contains(&there.writer.shard_of(host)),
             Truth::Here(_) => true,
+        }
+    }
+
+    /// Whether a host is recorded here: not any more if its shard was given away.
+    pub fn has_host(&self, host: HostId) -> Result<bool> {
+        match &self.truth {
+            Truth::There(there) => Ok(there.scratch.host_name(host)?.is_some()),
+            Truth::Here(_) => Ok(true),
         }
     }
 

@@ -56,6 +56,41 @@ pub struct Membership {
 pub struct ShardClerk {
     pub(super) member: Membership,
     pub(super) line: Redial,
+    /// Until when it buries nobody.
+    grace: BurialGrace,
+}
+
+/// Since when a worker reaches the store. Where it has not reached it for a while, the others may
+/// not have either: their leases have run out, and they get one lease time to come back. The
+/// server's own start does not tell, because it may have recovered for longer than a lease since.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BurialGrace {
+    /// The store was there all the time.
+    None,
+    /// It does not answer.
+    Away,
+    /// It was away, and has been back since then.
+    Since(Instant),
+}
+
+impl BurialGrace {
+    /// The store has answered a heartbeat, or has not.
+    fn heard(&mut self, answered: bool, now: Instant) {
+        *self = match (answered, *self) {
+            (false, _) => Self::Away,
+            (true, Self::Away) => Self::Since(now),
+            (true, before) => before,
+        }
+    }
+
+    /// Whether the others have had so long to come back.
+    fn is_over(self, lease: Duration, now: Instant) -> bool {
+        match self {
+            Self::None => true,
+            Self::Away => false,
+            Self::Since(back) => now - back >= lease,
+        }
+    }
 }
 
 /// What a worker says of itself with a heartbeat.
@@ -169,7 +204,8 @@ impl Membership {
     /// Whoever keeps it alive.
     pub fn clerk(&self) -> Result<ShardClerk> {
         // Who waits for a lock sends no heartbeat.
-        Ok(ShardClerk { member: self.clone(), line: self.redial("clerk").waiting_at_most(self.lease / 5) })
+        let line = self.redial("clerk").waiting_at_most(self.lease / 5);
+        Ok(ShardClerk { member: self.clone(), line, grace: BurialGrace::None })
     }
 
     /// Its letters.
@@ -203,8 +239,17 @@ impl Membership {
 }
 
 impl ShardClerk {
-    /// Renews the lease and buries workers whose own has run out.
+    /// Renews the lease and buries workers whose own has run out; nobody for a lease time after the
+    /// store was away.
     pub fn beat(&mut self, report: &WorkerReport) -> Result<HeartbeatReply> {
+        let buries = self.grace.is_over(self.member.lease, Instant::now());
+        let beaten = self.renew(report, buries);
+        let away = matches!(beaten, Err(StoreError::StoreAway { .. }));
+        self.grace.heard(!away, Instant::now());
+        beaten
+    }
+
+    fn renew(&mut self, report: &WorkerReport, buries: bool) -> Result<HeartbeatReply> {
         let member = &self.member;
         self.line.with(|line| {
             let sql = "UPDATE worker SET until = now() + lease_ms * interval '1 millisecond', beaten = now(), why = $2,
@@ -215,10 +260,10 @@ impl ShardClerk {
                 [&member.id.0, &report.why, &report.pages_per_second, &report.queued.cast_signed()];
             let row = line.wait("send a heartbeat", line.client().query_opt(&sql, &values))?;
             let store_time = Moment(row.ok_or_else(|| member.fenced())?.get(0));
-            match burial::bury(line, &member.project, member.timeline) {
+            match buries.then(|| burial::bury(line, &member.project, member.timeline)) {
                 // What it needs is locked: the next heartbeat tries again.
-                Ok(()) | Err(StoreError::StoreAway { .. }) => {}
-                Err(error) => return Err(error),
+                None | Some(Ok(()) | Err(StoreError::StoreAway { .. })) => {}
+                Some(Err(error)) => return Err(error),
             }
             let (share, held, free) = shares(line, member)?;
             let seed = line.prepared("read the seeds", "SELECT next_seed - 1 FROM project")?;

@@ -86,6 +86,7 @@ impl SharedWriter {
 
     pub(crate) fn release(&mut self, shards: &[ShardId]) {
         self.held.retain(|shard| !shards.contains(shard));
+        self.hosts.retain(|_, shard| !shards.contains(shard));
     }
 
     /// The shard of a host by its name.

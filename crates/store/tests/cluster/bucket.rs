@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,9 @@ pub struct BucketState {
     pub objects: Mutex<BTreeMap<String, Vec<u8>>>,
     /// Every so many requests one is answered with 503.
     pub fail_every: AtomicU64,
+    /// Of those that fail, one in three is answered with 500, and one in three is executed and not
+    /// answered: the connection ends.
+    pub in_all_ways: AtomicBool,
     /// How long an object takes, in milliseconds.
     pub slow: AtomicU64,
     pub requests: AtomicU64,
@@ -74,7 +77,14 @@ fn serve(stream: TcpStream, state: &BucketState) {
                 std::thread::park_timeout(Duration::from_millis(20));
             }
         }
-        let (status, extra, answer) = answered(state, (&method, &target), field("range"), body);
+        let failure = failure(state);
+        let (status, extra, answer) = match failure {
+            Some(BucketFailure::Refused(status)) => (status, String::new(), Vec::new()),
+            _ => answered(state, (&method, &target), field("range"), body),
+        };
+        if matches!(failure, Some(BucketFailure::Unanswered)) {
+            return;
+        }
         let no_body = method == "HEAD";
         let lengths = format!("Content-Length: {}\r\n", answer.len());
         let _ = write!(
@@ -87,6 +97,28 @@ fn serve(stream: TcpStream, state: &BucketState) {
     }
 }
 
+/// How a request fails.
+enum BucketFailure {
+    Refused(&'static str),
+    Unanswered,
+}
+
+/// Whether this request fails, and how.
+fn failure(state: &BucketState) -> Option<BucketFailure> {
+    let no = state.requests.fetch_add(1, Ordering::SeqCst) + 1;
+    let every = state.fail_every.load(Ordering::SeqCst);
+    if every == 0 || !no.is_multiple_of(every) {
+        return None;
+    }
+    let failed = state.failures.fetch_add(1, Ordering::SeqCst);
+    let ways = if state.in_all_ways.load(Ordering::SeqCst) { failed % 3 } else { 0 };
+    Some(match ways {
+        0 => BucketFailure::Refused("503 Slow Down"),
+        1 => BucketFailure::Refused("500 Internal Server Error"),
+        _ => BucketFailure::Unanswered,
+    })
+}
+
 fn answered(
     state: &BucketState,
     (method, target): (&str, &str),
@@ -94,12 +126,6 @@ fn answered(
     body: Vec<u8>,
 ) -> (&'static str, String, Vec<u8>) {
     let nothing = String::new();
-    let no = state.requests.fetch_add(1, Ordering::SeqCst) + 1;
-    let every = state.fail_every.load(Ordering::SeqCst);
-    if every > 0 && no.is_multiple_of(every) {
-        state.failures.fetch_add(1, Ordering::SeqCst);
-        return ("503 Slow Down", nothing, Vec::new());
-    }
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let Some(key) = path.strip_prefix("/crawl") else {
         let said = b"<?xml version=\"1.0\"?><Error><Code>NoSuchBucket</Code><Message>no</Message></Error>".to_vec();
