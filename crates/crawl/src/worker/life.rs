@@ -156,6 +156,10 @@ impl LifeSetup<'_> {
         let household = Household { clerk, post, leases };
         let (driven, crew_home, desk) =
             household.beside((&shared.stop, &home), || drive(driver, setup, id), || crew.go_home());
+        if let Err(CrawlError::Store(fenced @ StoreError::Fenced { .. })) = desk {
+            // Whatever else has failed, this incarnation is over.
+            return Err(fenced.into());
+        }
         let state = driven?;
         // The recorder knows best why it has ended.
         crew_home?;

@@ -257,6 +257,12 @@ impl ClusterWorker {
                 ));
                 Ok(Spell::Lived)
             }
+            Err(CrawlError::Store(error @ StoreError::StoreAway { .. })) if !asked.is_set() => {
+                // It went away before there was a crew that waits for it.
+                (self.say)(&format!("{error}; joining again"));
+                self.stop.wait(PATIENCE);
+                Ok(Spell::Lived)
+            }
             other => other.map(|()| Spell::Lived),
         }
     }
