@@ -113,8 +113,8 @@ fn a_stopped_worker_sends_nothing_when_it_wakes_and_joins_anew() {
     until("it was stopped for two leases", || stopped.elapsed() >= 2 * LEASE);
     second.signal(Signal::CONT);
     let woken = Instant::now();
-    // What it had ready when it was stopped must not go out. Its new life asks for nothing before it
-    // holds shards.
+    // What it had ready when it was stopped must not go out. Its new life asks for nothing before
+    // it holds shards.
     let held = "SELECT count(*) FROM shard s JOIN worker w ON w.id = s.worker WHERE w.alive AND w.name LIKE 'w2%'";
     until("it works again", || {
         let works = asked(2) > sent;
