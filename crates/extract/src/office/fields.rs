@@ -28,6 +28,47 @@ pub(crate) fn hyperlink(code: &str) -> Option<String> {
     })
 }
 
+/// What a formula field (`EQ`) shows: it has no result, and all that it shows stands in its code,
+/// such as a word and above it how it is pronounced.
+pub(crate) fn formula(code: &str) -> Option<String> {
+    let (name, rest) = code.trim_start().split_at_checked("EQ".len())?;
+    if !name.eq_ignore_ascii_case("EQ") || !rest.starts_with([' ', '\\']) {
+        return None;
+    }
+    let mut out = String::with_capacity(rest.len());
+    let mut rest = rest;
+    while let Some(c) = rest.chars().next() {
+        rest = &rest[c.len_utf8()..];
+        match c {
+            '\\' => rest = after_switch(rest, &mut out),
+            '(' | ')' | ',' | ';' => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    Some(out)
+}
+
+/// What follows a backslash in a formula: a switch with its number, a general one (`\* jc2`) with its
+/// word, or a character that means itself.
+fn after_switch<'c>(rest: &'c str, out: &mut String) -> &'c str {
+    if let Some(word) = rest.strip_prefix('*') {
+        let word = word.trim_start();
+        let end = match word.strip_prefix('"') {
+            Some(quoted) => quoted.find('"').map(|at| at + 2),
+            None => word.find(char::is_whitespace),
+        };
+        return word.get(end.unwrap_or(word.len())..).unwrap_or("");
+    }
+    let after = rest.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+    if after.len() < rest.len() {
+        let number = after.trim_start_matches(' ').trim_start_matches(|c: char| c.is_ascii_digit());
+        return if number.len() < after.trim_start_matches(' ').len() { number } else { after };
+    }
+    let mut chars = rest.chars();
+    out.extend(chars.next());
+    chars.as_str()
+}
+
 /// The words of a field's code; quoted ones without their quotes.
 fn words(code: &str) -> impl Iterator<Item = String> + '_ {
     let mut rest = code;
@@ -54,6 +95,17 @@ fn words(code: &str) -> impl Iterator<Item = String> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_formula_shows_what_is_in_its_code() {
+        let ruby = r#" EQ \* jc2 \* "Font:MS Mincho" \* hps11 \o\ad(\s\up 10(とうきょう),東京) "#;
+        let shown = |code: &str| formula(code).map(|f| f.split_whitespace().collect::<Vec<_>>().join(" "));
+        assert_eq!(shown(ruby).as_deref(), Some("とうきょう 東京"));
+        assert_eq!(shown(r"eq \f(1;x\,y)").as_deref(), Some("1 x,y"));
+        assert_eq!(shown(r#"EQ \* "open"#).as_deref(), Some(""));
+        assert_eq!(shown("EQUAL x"), None);
+        assert_eq!(shown(" HYPERLINK x"), None);
+    }
 
     #[test]
     fn a_hyperlink_leads_out_of_the_document_or_nowhere() {

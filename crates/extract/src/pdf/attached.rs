@@ -1,0 +1,88 @@
+//! Which files are attached to a PDF?
+//!
+//! Files of the whole document stand in a tree of names, those of a place on a page in an annotation
+//! (ISO 32000-2, 7.11). They are named, and read if they are documents.
+
+use super::strings;
+use crate::flow::TextFlow;
+use crate::gather::Gather;
+use crate::nested;
+use hayro_syntax::Pdf;
+use hayro_syntax::object::{Array, Dict, Name, Object, Stream};
+use std::collections::HashSet;
+
+/// How many files are named.
+const MAX_FILES: usize = 1_000;
+/// How many nodes of the tree are looked at, and how deep.
+const MAX_NODES: usize = 10_000;
+const MAX_DEPTH: u32 = 32;
+/// How many annotations are looked at.
+const MAX_ANNOTATIONS: usize = 100_000;
+
+/// Writes names and texts of attached files behind the text of the document.
+pub(super) fn read(pdf: &Pdf, catalog: &Dict<'_>, found: &mut Gather) {
+    let mut files: Vec<Dict<'_>> = Vec::new();
+    let names = catalog.get::<Dict<'_>>(b"Names").and_then(|names| names.get::<Dict<'_>>(b"EmbeddedFiles"));
+    if let Some(tree) = names {
+        let mut room = MAX_NODES;
+        gather(&tree, 0, &mut room, &mut files);
+    }
+    of_pages(pdf, &mut files);
+    if files.is_empty() {
+        return;
+    }
+    let mut seen: HashSet<(String, usize)> = HashSet::new();
+    let mut flow = TextFlow::behind(found);
+    for file in files {
+        let name = [&b"UF"[..], b"F"].into_iter().find_map(|key| file.get::<hayro_syntax::object::String<'_>>(key));
+        let name = name.and_then(|name| strings::line(&name)).unwrap_or_default();
+        let kept = file.get::<Dict<'_>>(b"EF");
+        let stream = kept.and_then(|kept| kept.get::<Stream<'_>>(b"F").or_else(|| kept.get::<Stream<'_>>(b"UF")));
+        let Some(bytes) = stream.and_then(|stream| Some(stream.decoded_data().ok()?.into_owned())) else { continue };
+        if flow.is_full() {
+            break;
+        }
+        if seen.insert((name.clone(), bytes.len())) {
+            flow.paragraph(&name);
+            nested::write_file(&bytes, &mut flow);
+        }
+    }
+    flow.finish();
+}
+
+/// The files in a tree of names.
+fn gather<'a>(node: &Dict<'a>, depth: u32, room: &mut usize, files: &mut Vec<Dict<'a>>) {
+    if depth > MAX_DEPTH || *room == 0 {
+        return;
+    }
+    *room -= 1;
+    let pairs = node.get::<Array<'a>>(b"Names").unwrap_or_default();
+    for object in pairs.iter::<Object<'a>>() {
+        if let Object::Dict(file) = object
+            && files.len() < MAX_FILES
+        {
+            files.push(file);
+        }
+    }
+    let kids = node.get::<Array<'a>>(b"Kids").unwrap_or_default();
+    for kid in kids.iter::<Dict<'a>>() {
+        gather(&kid, depth + 1, room, files);
+    }
+}
+
+/// The files that annotations of pages hold.
+fn of_pages<'a>(pdf: &'a Pdf, files: &mut Vec<Dict<'a>>) {
+    let mut room = MAX_ANNOTATIONS;
+    for page in pdf.pages().iter().take(super::MAX_PAGES) {
+        let annotations = page.raw().get::<Array<'a>>(b"Annots").unwrap_or_default();
+        for annotation in annotations.iter::<Dict<'a>>() {
+            if room == 0 || files.len() >= MAX_FILES {
+                return;
+            }
+            room -= 1;
+            if annotation.get::<Name<'_>>(b"Subtype").is_some_and(|kind| kind.as_ref() == b"FileAttachment") {
+                files.extend(annotation.get::<Dict<'a>>(b"FS"));
+            }
+        }
+    }
+}
