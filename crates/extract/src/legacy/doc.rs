@@ -26,8 +26,10 @@ const NARROW: u32 = 1 << 30;
 /// Where a document of Word 97, and one of Word 6, says where its table of pieces is.
 const PIECES: usize = 0x1A2;
 const OLD_PIECES: usize = 0x160;
-/// Whether a document was saved quickly.
+/// Whether a document of Word 6 or 95 was saved quickly, and whether it has two bytes for each
+/// character.
 const IN_PIECES: u16 = 1 << 2;
+const WIDE: u16 = 1 << 12;
 
 /// Reads a document; false if it is encrypted.
 pub(super) fn read(file: &CompoundFile<'_>, flow: &mut TextFlow<'_>) -> bool {
@@ -43,17 +45,25 @@ pub(super) fn read(file: &CompoundFile<'_>, flow: &mut TextFlow<'_>) -> bool {
         let table = file.stream(if flags & 0x0200 != 0 { "1Table" } else { "0Table" }).unwrap_or_default();
         pieces(&stream, PIECES, &table)
     } else if flags & IN_PIECES != 0 {
-        let bytes = |piece: WordPiece| WordPiece { is_narrow: true, ..piece };
-        pieces(&stream, OLD_PIECES, &stream).map(|pieces| pieces.into_iter().map(bytes).collect())
+        pieces(&stream, OLD_PIECES, &stream)
     } else {
         None
     };
-    match pieces.filter(|pieces| !pieces.is_empty()) {
-        Some(pieces) => pieces.iter().for_each(|piece| reader.piece(&stream, piece, flow)),
-        None => reader.whole(&stream, flow),
+    let is_narrow = !is_old || flags & WIDE == 0;
+    let mut pieces = pieces.filter(|p| !p.is_empty()).or_else(|| whole(&stream, is_narrow)).unwrap_or_default();
+    if is_old {
+        pieces.iter_mut().for_each(|piece| piece.is_narrow = is_narrow);
     }
+    pieces.iter().for_each(|piece| reader.piece(&stream, piece, flow));
     reader.end(flow);
     true
+}
+
+/// The text of a document without a table of pieces: its characters as they stand.
+fn whole(stream: &[u8], is_narrow: bool) -> Option<Vec<WordPiece>> {
+    let (start, end) = (u32_at(stream, 0x18)? as usize, u32_at(stream, 0x1C)? as usize);
+    let characters = end.saturating_sub(start) / if is_narrow { 1 } else { 2 };
+    Some(vec![WordPiece { start, characters, is_narrow }])
 }
 
 /// A run of characters in the stream.
@@ -167,14 +177,6 @@ impl WordText {
             let text: String = char::decode_utf16(units).map(|c| c.unwrap_or('\u{FFFD}')).collect();
             self.characters(&text, flow);
         }
-    }
-
-    /// Reads a document of Word 6 or 95, or one without a table: its characters as they stand.
-    fn whole(&mut self, stream: &[u8], flow: &mut TextFlow<'_>) {
-        let (Some(start), Some(end)) = (u32_at(stream, 0x18), u32_at(stream, 0x1C)) else { return };
-        let rest = stream.get(start as usize..).unwrap_or(&[]);
-        let bytes = rest.get(..end.saturating_sub(start) as usize).unwrap_or(rest);
-        self.characters(&self.narrow.decode_without_bom_handling(bytes).0, flow);
     }
 
     fn characters(&mut self, text: &str, flow: &mut TextFlow<'_>) {
@@ -347,6 +349,22 @@ mod tests {
         let bytes = compound(&[("WordDocument", &stream)]);
         let doc = extract(&Content { bytes: &bytes, mime: None, charset: None, url: "" });
         assert_eq!(doc.text, "Вино и белое");
+    }
+
+    #[test]
+    fn an_old_document_may_have_two_bytes_for_each_character() {
+        let mut stream = vec![0; 0x300];
+        stream[..8].copy_from_slice(&[0x99, 0xA6, 0x68, 0, 0, 0, 0x11, 0x04]);
+        stream[11] = 0x10;
+        let text: Vec<u8> = "東京 here".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        stream[0x18..0x1C].copy_from_slice(&0x300u32.to_le_bytes());
+        let end = u32::try_from(0x300 + text.len()).expect("small");
+        stream[0x1C..0x20].copy_from_slice(&end.to_le_bytes());
+        stream.extend(text);
+        stream.extend(b"b\0e\0h\0i\0n\0d\0");
+        let bytes = compound(&[("WordDocument", &stream)]);
+        let doc = extract(&Content { bytes: &bytes, mime: None, charset: None, url: "" });
+        assert_eq!(doc.text, "東京 here");
     }
 
     #[test]

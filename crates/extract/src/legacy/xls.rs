@@ -364,9 +364,8 @@ mod tests {
 
     #[test]
     fn formats_of_excel_4_are_numbered_by_their_order() {
-        let format = |code: &[u8]| {
-            record(0x41E, &[&[0, 0, u8::try_from(code.len()).expect("short")][..], code].concat())
-        };
+        let format =
+            |code: &[u8]| record(0x41E, &[&[0, 0, u8::try_from(code.len()).expect("short")][..], code].concat());
         let text = read(&[
             record(0x409, &[0, 0, 0x10, 0, 0, 0]),
             format(b"General"),

@@ -115,7 +115,12 @@ mod tests {
             ("word/document.xml", b"<w:document><w:p><w:r><w:t>for everybody</w:t></w:r></w:p></w:document>"),
         ]);
         let read = |password| {
-            extract(&Content { bytes: &locked(password, &letter), mime: None, charset: None, url: "http://a.example/x" })
+            extract(&Content {
+                bytes: &locked(password, &letter),
+                mime: None,
+                charset: None,
+                url: "http://a.example/x",
+            })
         };
         let doc = read(PASSWORD);
         assert_eq!(doc.text, "for everybody");

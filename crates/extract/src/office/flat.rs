@@ -4,10 +4,10 @@
 //! into one, part by part. The elements of the text are those of a zip file, but for a few names;
 //! pictures and objects stand between them as text, and are passed over.
 
+use super::OfficeReading;
 use super::docx;
 use super::properties;
 use super::relations::Relations;
-use super::OfficeReading;
 use crate::flow::TextFlow;
 use crate::gather::Gather;
 use crate::package::{ZipPackage, decode_xml};

@@ -1,14 +1,14 @@
-//! Which files are attached to a PDF?
+//! Which files does a portfolio hold?
 //!
-//! Files of the whole document stand in a tree of names, those of a place on a page in an annotation
-//! (ISO 32000-2, 7.11). They are named, and read if they are documents.
+//! A PDF may be a collection of files (ISO 32000-2, 12.3.5), whose own pages are but a cover. The
+//! files stand in a tree of names; they are named, and read if they are documents. Files that are
+//! attached to another PDF are none of its text.
 
 use super::strings;
 use crate::flow::TextFlow;
 use crate::gather::Gather;
 use crate::nested;
-use hayro_syntax::Pdf;
-use hayro_syntax::object::{Array, Dict, Name, Object, Stream};
+use hayro_syntax::object::{Array, Dict, Object, Stream};
 use std::collections::HashSet;
 
 /// How many files are named.
@@ -16,20 +16,17 @@ const MAX_FILES: usize = 1_000;
 /// How many nodes of the tree are looked at, and how deep.
 const MAX_NODES: usize = 10_000;
 const MAX_DEPTH: u32 = 32;
-/// How many annotations are looked at.
-const MAX_ANNOTATIONS: usize = 100_000;
 
-/// Writes names and texts of attached files behind the text of the document.
-pub(super) fn read(pdf: &Pdf, catalog: &Dict<'_>, found: &mut Gather) {
+/// Writes names and texts of the files of a portfolio behind the text of its pages.
+pub(super) fn read(catalog: &Dict<'_>, found: &mut Gather) {
+    if !catalog.contains_key(b"Collection") {
+        return;
+    }
     let mut files: Vec<Dict<'_>> = Vec::new();
     let names = catalog.get::<Dict<'_>>(b"Names").and_then(|names| names.get::<Dict<'_>>(b"EmbeddedFiles"));
     if let Some(tree) = names {
         let mut room = MAX_NODES;
         gather(&tree, 0, &mut room, &mut files);
-    }
-    of_pages(pdf, &mut files);
-    if files.is_empty() {
-        return;
     }
     let mut seen: HashSet<(String, usize)> = HashSet::new();
     let mut flow = TextFlow::behind(found);
@@ -67,22 +64,5 @@ fn gather<'a>(node: &Dict<'a>, depth: u32, room: &mut usize, files: &mut Vec<Dic
     let kids = node.get::<Array<'a>>(b"Kids").unwrap_or_default();
     for kid in kids.iter::<Dict<'a>>() {
         gather(&kid, depth + 1, room, files);
-    }
-}
-
-/// The files that annotations of pages hold.
-fn of_pages<'a>(pdf: &'a Pdf, files: &mut Vec<Dict<'a>>) {
-    let mut room = MAX_ANNOTATIONS;
-    for page in pdf.pages().iter().take(super::MAX_PAGES) {
-        let annotations = page.raw().get::<Array<'a>>(b"Annots").unwrap_or_default();
-        for annotation in annotations.iter::<Dict<'a>>() {
-            if room == 0 || files.len() >= MAX_FILES {
-                return;
-            }
-            room -= 1;
-            if annotation.get::<Name<'_>>(b"Subtype").is_some_and(|kind| kind.as_ref() == b"FileAttachment") {
-                files.extend(annotation.get::<Dict<'a>>(b"FS"));
-            }
-        }
     }
 }

@@ -3,7 +3,7 @@
 //! hayro reads the syntax, the fonts and their tables of characters; here the text operators of the
 //! pages are followed and their glyphs put together: into words and rows (`words`), in reading
 //! order (`columns`), as text (`lines`). Links come from annotations and bookmarks (`links`), and
-//! addresses are looked for in the text. Attached files come last (`attached`). Pictures are never decoded, and their decoders are not
+//! addresses are looked for in the text. The files of a portfolio come last (`attached`). Pictures are never decoded, and their decoders are not
 //! even linked in.
 //!
 //! A PDF is a program of sorts. Pages, operators, glyphs, links and text are bounded here; memory,
@@ -111,7 +111,7 @@ fn read(pdf: &Pdf, found: &mut Gather) {
     }
     if let Some(catalog) = &catalog {
         links::of_bookmarks(catalog, found);
-        attached::read(pdf, catalog, found);
+        attached::read(catalog, found);
     }
     links_in_text(found);
     found.doc.text.truncate(found.doc.text.trim_end().len());

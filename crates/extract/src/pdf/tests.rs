@@ -120,24 +120,24 @@ fn links_have_the_text_under_them_and_addresses_in_the_text_are_links() {
 }
 
 #[test]
-fn attached_files_are_named_and_read_behind_the_text() {
+fn the_files_of_a_portfolio_are_named_and_read() {
     let file = |name: &str, stream: u32| format!("<</Type/Filespec/F({name})/EF<</F {stream} 0 R>>>>");
     let stream = |text: &str| format!("<</Length {}>>\nstream\n{text}\nendstream", text.len());
-    let content = "BT /F 10 Tf 60 700 Td (page) Tj ET";
-    let annotation = format!("/Annots[<</Subtype/FileAttachment/Rect[0 0 1 1]/FS {}>>]", file("b.rtf", 7));
-    let page = format!("<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources 5 0 R{annotation}>>");
-    let named = format!("<</Kids[<</Names[(a){}(x)42]>>]>>", file("a.txt", 6));
-    let catalog = format!("<</Type/Catalog/Pages 2 0 R/Names<</EmbeddedFiles {named}>>>>");
-    let doc = read(&pdf(&[
-        &catalog,
-        "<</Type/Pages/Count 1/Kids[3 0 R]>>",
-        &page,
-        &stream(content),
-        "<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Courier>>>>>>",
-        &stream("plain notes, http://a.example/n"),
-        &stream("{\\rtf1 rich {\\field{\\*\\fldinst HYPERLINK \"http://b.example/\"}{\\fldrslt notes}}}"),
-    ]));
-    assert_eq!(doc.text, "page\na.txt\nplain notes, http://a.example/n\nb.rtf\nrich notes");
+    let names = format!("[(a){}(x)42(b){}]", file("a.txt", 6), file("b.rtf", 7));
+    let told = |kind: &str| {
+        read(&pdf(&[
+            &format!("<</Type/Catalog/Pages 2 0 R{kind}/Names<</EmbeddedFiles<</Kids[<</Names{names}>>]>>>>>>"),
+            "<</Type/Pages/Count 1/Kids[3 0 R]>>",
+            "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources 5 0 R>>",
+            &stream("BT /F 10 Tf 60 700 Td (cover) Tj ET"),
+            "<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Courier>>>>>>",
+            &stream("plain notes, http://a.example/n"),
+            &stream("{\\rtf1 rich {\\field{\\*\\fldinst HYPERLINK \"http://b.example/\"}{\\fldrslt notes}}}"),
+        ]))
+    };
+    assert_eq!(told("").text, "cover");
+    let doc = told("/Collection<</View/D>>");
+    assert_eq!(doc.text, "cover\na.txt\nplain notes, http://a.example/n\nb.rtf\nrich notes");
     let mut targets: Vec<&str> = doc.links.iter().map(|link| link.target.as_str()).collect();
     targets.sort_unstable();
     assert_eq!(targets, ["http://a.example/n", "http://b.example/"]);

@@ -84,7 +84,9 @@ mod tests {
 
     #[test]
     fn text_without_a_font_of_its_own_is_in_that_of_the_document() {
-        let doc = read(b"{\\rtf1\\ansi\\ansicpg1252\\deff1{\\fonttbl{\\f0 Times;}{\\f1\\fcharset204 Arial Cyr;}}\\'cc\\'e8\\'f0}");
+        let doc = read(
+            b"{\\rtf1\\ansi\\ansicpg1252\\deff1{\\fonttbl{\\f0 Times;}{\\f1\\fcharset204 Arial Cyr;}}\\'cc\\'e8\\'f0}",
+        );
         assert_eq!(doc.text, "Мир");
     }
 
@@ -115,7 +117,8 @@ mod tests {
     fn embedded_objects_are_read_behind_the_text() {
         let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
         let object = |kind: &[u8], file: &[u8]| {
-            let counted = |bytes: &[u8]| [&u32::try_from(bytes.len()).expect("small").to_le_bytes()[..], bytes].concat();
+            let counted =
+                |bytes: &[u8]| [&u32::try_from(bytes.len()).expect("small").to_le_bytes()[..], bytes].concat();
             hex(&[&[1, 5, 0, 0, 2, 0, 0, 0][..], &counted(kind), &[0; 8], &counted(file)].concat())
         };
         let dragged = b"\x02\0notes.rtf\0C:\\x\0\0\0\x03\0\x02\0\0\0y\0\x0E\0\0\0{\\rtf1 dragged}";

@@ -201,11 +201,7 @@ impl<'a> RtfReader<'a> {
                 }
             }
             RtfPlace::Styles => self.style_name(text),
-            RtfPlace::Title
-            | RtfPlace::Author
-            | RtfPlace::Comment
-            | RtfPlace::ShapeName
-            | RtfPlace::ShapeValue
+            RtfPlace::Title | RtfPlace::Author | RtfPlace::Comment | RtfPlace::ShapeName | RtfPlace::ShapeValue
                 if self.aside.len() < MAX_ASIDE =>
             {
                 self.aside.push_str(text);
@@ -424,13 +420,13 @@ impl<'a> RtfReader<'a> {
                 RtfPlace::Text
             }
             "shpinst" | "shp" | "shpgrp" | "shppict" | "picprop" | "do" | "info" | "formfield" => return true,
-            "colortbl" | "nonshppict" | "shprslt" | "themedata" | "datastore" | "listtable"
-            | "listoverridetable" | "rsidtbl" | "generator" | "xmlnstbl" | "mmathPr" | "latentstyles" | "keywords"
-            | "comment" | "operator" | "company" | "manager" | "category" | "subject" | "printim" | "buptim"
-            | "bkmkstart" | "bkmkend" | "filetbl" | "revtbl" | "pntxta" | "pntxtb" | "pnseclvl" | "template"
-            | "ftnsep" | "ftnsepc" | "aftnsep" | "atnref" | "atrfstart" | "atrfend" | "atndate" | "listtext"
-            | "pntext" | "hlinkbase" | "userprops" | "wgrffmtfilter" | "blipuid" | "falt" | "panose" | "mhtmltag"
-            | "htmltag" | "docvar" | "xe" | "tc" => RtfPlace::Skipped,
+            "colortbl" | "nonshppict" | "shprslt" | "themedata" | "datastore" | "listtable" | "listoverridetable"
+            | "rsidtbl" | "generator" | "xmlnstbl" | "mmathPr" | "latentstyles" | "keywords" | "comment"
+            | "operator" | "company" | "manager" | "category" | "subject" | "printim" | "buptim" | "bkmkstart"
+            | "bkmkend" | "filetbl" | "revtbl" | "pntxta" | "pntxtb" | "pnseclvl" | "template" | "ftnsep"
+            | "ftnsepc" | "aftnsep" | "atnref" | "atrfstart" | "atrfend" | "atndate" | "listtext" | "pntext"
+            | "hlinkbase" | "userprops" | "wgrffmtfilter" | "blipuid" | "falt" | "panose" | "mhtmltag" | "htmltag"
+            | "docvar" | "xe" | "tc" => RtfPlace::Skipped,
             _ => return false,
         };
         self.group.place = place;
