@@ -10,7 +10,7 @@ use crate::flow::TextFlow;
 use crate::nested;
 use crate::package::{u16_at, u32_at};
 use flate2::read::ZlibDecoder;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 
 const DOCUMENT: u16 = 1000;
@@ -198,8 +198,9 @@ impl<'a> SlideShow<'a> {
 
     /// Reads what the masters of a list show on every slide.
     fn masters(&self, list: &[u8], texts: &mut SlideTexts, flow: &mut TextFlow<'_>) {
+        let mut seen = HashSet::new();
         let numbers = records(list).filter(|r| r.kind == SLIDE_PERSIST).filter_map(|r| u32_at(r.body, 0));
-        for master in numbers.filter_map(|number| self.object(number)) {
+        for master in numbers.filter(|number| seen.insert(*number)).filter_map(|number| self.object(number)) {
             if flow.is_full() {
                 break;
             }

@@ -69,24 +69,23 @@ fn after_switch<'c>(rest: &'c str, out: &mut String) -> &'c str {
     chars.as_str()
 }
 
+/// Quotes. A word processor may make one of a pair curly, and leave the other one as it is.
+const QUOTES: [char; 3] = ['"', '\u{201C}', '\u{201D}'];
+
 /// The words of a field's code; quoted ones without their quotes.
 fn words(code: &str) -> impl Iterator<Item = String> + '_ {
     let mut rest = code;
     std::iter::from_fn(move || {
         rest = rest.trim_start();
         let open = rest.chars().next()?;
-        let close = match open {
-            '"' => '"',
-            '\u{201C}' | '\u{201D}' => '\u{201D}',
-            _ => {
-                let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-                let (word, after) = rest.split_at_checked(end)?;
-                rest = after;
-                return Some(word.to_owned());
-            }
-        };
+        if !QUOTES.contains(&open) {
+            let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
+            let (word, after) = rest.split_at_checked(end)?;
+            rest = after;
+            return Some(word.to_owned());
+        }
         let inside = rest.get(open.len_utf8()..)?;
-        let (word, after) = inside.split_once(close).unwrap_or((inside, ""));
+        let (word, after) = inside.split_once(QUOTES).unwrap_or((inside, ""));
         rest = after;
         Some(word.replace("\\\\", "\\"))
     })
@@ -113,6 +112,7 @@ mod tests {
             (" HYPERLINK \"http://a.example/x y\" ", Some("http://a.example/x y")),
             ("HYPERLINK http://a.example/ \\t \"_blank\"", Some("http://a.example/")),
             (" hyperlink \\o \"tip\" \"http://a.example/\" \\l \"p\"", Some("http://a.example/#p")),
+            ("HYPERLINK \"http://a.example/\u{201D} \\h", Some("http://a.example/")),
             (" HYPERLINK \\l \"place\"", None),
             (" PAGEREF x", None),
             ("", None),

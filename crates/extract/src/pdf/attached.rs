@@ -13,9 +13,11 @@ use std::collections::HashSet;
 
 /// How many files are named.
 const MAX_FILES: usize = 1_000;
-/// How many nodes of the tree are looked at, and how deep.
-const MAX_NODES: usize = 10_000;
+/// How many nodes and entries of the tree are looked at, and how deep.
+const MAX_NODES: usize = 20_000;
 const MAX_DEPTH: u32 = 32;
+/// How much is unpacked of all files; the rest is named.
+const MAX_BYTES: usize = 64 << 20;
 
 /// Writes names and texts of the files of a portfolio behind the text of its pages.
 pub(super) fn read(catalog: &Dict<'_>, found: &mut Gather) {
@@ -28,19 +30,25 @@ pub(super) fn read(catalog: &Dict<'_>, found: &mut Gather) {
         let mut room = MAX_NODES;
         gather(&tree, 0, &mut room, &mut files);
     }
-    let mut seen: HashSet<(String, usize)> = HashSet::new();
+    let mut seen: HashSet<String> = HashSet::new();
+    let mut unpacked = 0;
     let mut flow = TextFlow::behind(found);
     for file in files {
         let name = [&b"UF"[..], b"F"].into_iter().find_map(|key| file.get::<hayro_syntax::object::String<'_>>(key));
         let name = name.and_then(|name| strings::line(&name)).unwrap_or_default();
-        let kept = file.get::<Dict<'_>>(b"EF");
-        let stream = kept.and_then(|kept| kept.get::<Stream<'_>>(b"F").or_else(|| kept.get::<Stream<'_>>(b"UF")));
-        let Some(bytes) = stream.and_then(|stream| Some(stream.decoded_data().ok()?.into_owned())) else { continue };
         if flow.is_full() {
             break;
         }
-        if seen.insert((name.clone(), bytes.len())) {
-            flow.paragraph(&name);
+        if !seen.insert(name.clone()) {
+            continue;
+        }
+        flow.paragraph(&name);
+        if unpacked < MAX_BYTES
+            && let Some(kept) = file.get::<Dict<'_>>(b"EF")
+            && let Some(stream) = kept.get::<Stream<'_>>(b"F").or_else(|| kept.get::<Stream<'_>>(b"UF"))
+            && let Ok(bytes) = stream.decoded_data()
+        {
+            unpacked += bytes.len();
             nested::write_file(&bytes, &mut flow);
         }
     }
@@ -54,7 +62,8 @@ fn gather<'a>(node: &Dict<'a>, depth: u32, room: &mut usize, files: &mut Vec<Dic
     }
     *room -= 1;
     let pairs = node.get::<Array<'a>>(b"Names").unwrap_or_default();
-    for object in pairs.iter::<Object<'a>>() {
+    for object in pairs.iter::<Object<'a>>().take(*room) {
+        *room -= 1;
         if let Object::Dict(file) = object
             && files.len() < MAX_FILES
         {
