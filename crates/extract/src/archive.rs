@@ -3,17 +3,20 @@
 //! Their names are its text. Nothing inside is opened: an archive is a shelf, not a document. Names
 //! are only written down, never used as paths.
 
+mod rar;
+
 use crate::flow::TextFlow;
 use crate::gather::Gather;
 use crate::package::ZipPackage;
 use crate::{Extract, TypedContent};
+use rar::RarNames;
 
 /// The size of a block of a tar file.
 const BLOCK: usize = 512;
 /// Maximum number of files.
 const MAX_FILES: usize = 65_536;
 
-/// Extracts the names in zip and tar files.
+/// Extracts the names in zip, tar and RAR files.
 #[derive(Debug)]
 pub(crate) struct ArchiveExtractor;
 
@@ -21,7 +24,9 @@ impl Extract for ArchiveExtractor {
     fn accepts(&self, source: &TypedContent<'_>) -> bool {
         let by_name = matches!(source.mime, "application/x-tar" | "application/x-gtar" | "application/x-ustar");
         by_name
-            || [&b"PK\x03\x04"[..], b"PK\x05\x06", b"PK\x07\x08"].iter().any(|start| source.bytes.starts_with(start))
+            || [&b"PK\x03\x04"[..], b"PK\x05\x06", b"PK\x07\x08", b"Rar!\x1A\x07"]
+                .iter()
+                .any(|start| source.bytes.starts_with(start))
     }
 
     fn aside(&self) -> bool {
@@ -36,6 +41,14 @@ impl Extract for ArchiveExtractor {
                 flow.paragraph(&entry.name);
             }
             package.report(flow.found);
+            flow.finish();
+        } else if source.bytes.starts_with(b"Rar!") {
+            let RarNames { names, is_encrypted } = RarNames::of(source.bytes);
+            let mut flow = TextFlow::new(found, source.bytes.len() / 16);
+            names.iter().for_each(|name| flow.paragraph(name));
+            if is_encrypted {
+                flow.found.problem("encrypted", "the names in it cannot be read without its password");
+            }
             flow.finish();
         } else {
             let mut flow = TextFlow::new(found, source.bytes.len() / 16);

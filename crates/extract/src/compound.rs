@@ -246,7 +246,8 @@ fn entry(bytes: &[u8]) -> Option<CompoundEntry> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A compound file with these streams in its root directory, each of them in whole sectors.
+    /// A compound file with these streams, each of them in whole sectors. They are in its root
+    /// directory, or in the one that stands before a slash.
     pub(crate) fn compound(streams: &[(&str, &[u8])]) -> Vec<u8> {
         let mut sectors: Vec<[u8; 512]> = Vec::new();
         let mut table: Vec<u32> = Vec::new();
@@ -263,17 +264,34 @@ pub(crate) mod tests {
             }
             start
         };
-        let mut directory = directory_entry("Root Entry", 5, u32::MAX, 1, (0xFFFF_FFFE, 0));
-        for (number, (name, content)) in streams.iter().enumerate() {
+        let mut stream = |name: &str, right: u32, content: &[u8], sectors: &mut Vec<[u8; 512]>| {
             let size = content.len().max(4_096);
             let mut padded = content.to_vec();
             padded.resize(size, 0);
-            let start = chain(&padded, &mut sectors);
-            let number = u32::try_from(number).expect("few");
-            let right = if number as usize + 1 == streams.len() { u32::MAX } else { number + 2 };
-            let size = u32::try_from(size).expect("small");
-            directory.extend(directory_entry(name, 2, right, u32::MAX, (start, size)));
+            let start = chain(&padded, sectors);
+            directory_entry(name, 2, right, u32::MAX, (start, u32::try_from(size).expect("small")))
+        };
+        let mut roots: Vec<&str> = streams.iter().map(|(name, _)| name.split('/').next().expect("a name")).collect();
+        roots.dedup();
+        let mut directory = directory_entry("Root Entry", 5, u32::MAX, 1, (0xFFFF_FFFE, 0));
+        let mut inside = Vec::new();
+        let number = |at: usize| u32::try_from(at + 1).expect("few");
+        for (at, root) in roots.iter().enumerate() {
+            let right = if at + 1 == roots.len() { u32::MAX } else { number(at + 1) };
+            if let Some((_, content)) = streams.iter().find(|(name, _)| name == root) {
+                directory.extend(stream(root, right, content, &mut sectors));
+                continue;
+            }
+            let own = |name: &str| name.strip_prefix(root)?.strip_prefix('/').map(str::to_owned);
+            let own: Vec<_> = streams.iter().filter_map(|(name, content)| Some((own(name)?, content))).collect();
+            let first = roots.len() + inside.len() / ENTRY;
+            directory.extend(directory_entry(root, 1, right, number(first), (0, 0)));
+            for (place, (name, content)) in own.iter().enumerate() {
+                let right = if place + 1 == own.len() { u32::MAX } else { number(first + place + 1) };
+                inside.extend(stream(name, right, content, &mut sectors));
+            }
         }
+        directory.extend(inside);
         let directory_start = chain(&directory, &mut sectors);
         let table_start = u32::try_from(sectors.len()).expect("few");
         let table_sectors = (table.len() + 8).div_ceil(127);

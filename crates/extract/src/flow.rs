@@ -34,6 +34,12 @@ impl<'g> TextFlow<'g> {
         Self { prose: Prose::of_document(room, len), found, open: Vec::new(), heading: None }
     }
 
+    /// A text that goes on behind that of the document, on a line of its own.
+    pub(crate) fn behind(found: &'g mut Gather) -> Self {
+        let text = std::mem::take(&mut found.doc.text);
+        Self { prose: Prose::behind(text), found, open: Vec::new(), heading: None }
+    }
+
     /// Adds characters.
     pub(crate) fn text(&mut self, text: &str) {
         self.prose.literal(text);

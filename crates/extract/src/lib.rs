@@ -29,6 +29,7 @@ mod json;
 mod language;
 mod legacy;
 mod listing;
+mod locked;
 mod mail;
 mod main_content;
 mod markdown;
@@ -113,6 +114,7 @@ static EXTRACTORS: &[&dyn Extract] = &[
     &css::CssExtractor,
     &json::JsonExtractor,
     &script::ScriptExtractor,
+    &office::FlatWordExtractor,
     &sitemap::SitemapExtractor,
     &feed::FeedExtractor,
     &xml::XmlExtractor,
@@ -153,7 +155,7 @@ impl<'a> TypedContent<'a> {
 
     /// Whether its media type is XML.
     fn is_xml(&self) -> bool {
-        let is_flat = matches!(self.mime, sniff::SPREADSHEET_XML | sniff::WORD_XML);
+        let is_flat = matches!(self.mime, sniff::SPREADSHEET_XML | sniff::WORD_XML | sniff::WORD_PARTS_XML);
         is_flat || matches!(self.mime, "text/xml" | "application/xml") || self.mime.ends_with("+xml")
     }
 

@@ -76,6 +76,19 @@ pub(crate) fn write_object(object: &CompoundFile<'_>, flow: &mut TextFlow<'_>) {
     }
 }
 
+/// Writes the text of the file of an object that has no directory to be in, after the name of what
+/// is wrapped in it.
+pub(crate) fn write_object_file(bytes: &[u8], flow: &mut TextFlow<'_>) {
+    let held = native(bytes).map(|(name, file)| (Some(name), file));
+    match held.or_else(|| wrapped(&CompoundFile::open(bytes)?)) {
+        Some((name, file)) => {
+            flow.paragraph(&name.unwrap_or_default());
+            write_file(&file, flow);
+        }
+        None => write_file(bytes, flow),
+    }
+}
+
 /// The name of an embedded object: that of the file wrapped in it, or that of its directory with an
 /// ending that tells its kind.
 pub(crate) fn object_name(object: &CompoundFile<'_>, directory: &str) -> String {
@@ -100,15 +113,15 @@ pub(crate) fn wrapped_name(bytes: &[u8]) -> Option<String> {
 /// A file that is wrapped in an object, with its name where it has one.
 fn wrapped(object: &CompoundFile<'_>) -> Option<(Option<String>, Vec<u8>)> {
     if let Some(stream) = object.stream("\u{1}Ole10Native") {
-        return native(&stream).map(|(name, file)| (Some(name), file));
+        return native(stream.get(4..)?).map(|(name, file)| (Some(name), file));
     }
     WHOLE_FILES.iter().find_map(|name| object.stream(name)).map(|file| (None, file))
 }
 
-/// The name and content of a file that was dragged into a document ([MS-OLEDS] 2.3.6): its size, a
-/// mark, its name, its path, eight bytes, another path with its length, its length, itself.
+/// The name and content of a file that was dragged into a document ([MS-OLEDS] 2.3.6), behind its
+/// size: a mark, its name, its path, eight bytes, another path with its length, its length, itself.
 fn native(stream: &[u8]) -> Option<(String, Vec<u8>)> {
-    let rest = stream.get(6..).filter(|_| u16_at(stream, 4) == Some(2))?;
+    let rest = stream.get(2..).filter(|_| u16_at(stream, 0) == Some(2))?;
     let (name, rest) = terminated(rest).filter(|(name, _)| (1..=MAX_NAME).contains(&name.len()))?;
     let name = WINDOWS_1252.decode_without_bom_handling(name).0.into_owned();
     let content = || {

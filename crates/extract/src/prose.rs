@@ -136,6 +136,12 @@ impl Prose {
         Self { cap: DOCUMENT_CAP, ..Self::within(room, len) }
     }
 
+    /// A text of a document that goes on behind another one.
+    pub(crate) fn behind(mut text: String) -> Self {
+        text.truncate(text.trim_end().len());
+        Self { out: text, cap: DOCUMENT_CAP, gap: WordGap::Line, ..Self::default() }
+    }
+
     /// Its length: the offset at which a new slice begins.
     #[inline]
     pub(crate) fn len(&self) -> usize {

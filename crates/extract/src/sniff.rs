@@ -10,7 +10,8 @@ mod mail;
 mod signatures;
 
 pub(crate) use containers::{
-    COMPOUND, EXCEL, OUTLOOK, POWERPOINT, PROTECTED, SPREADSHEET_XML, WORD, WORD_XML, compound_kind, is_office,
+    COMPOUND, EXCEL, OUTLOOK, POWERPOINT, PROTECTED, SPREADSHEET_XML, WORD, WORD_PARTS_XML, WORD_XML, compound_kind,
+    is_office,
 };
 
 use memchr::memmem;
@@ -120,6 +121,9 @@ fn unknown(start: &[u8]) -> &'static str {
     }
     if trimmed.starts_with(b"<!--") || HTML_TAGS.iter().any(|tag| starts_with_tag(trimmed, tag.as_bytes())) {
         return "text/html";
+    }
+    if root(text) == Some(b"svg") {
+        return "image/svg+xml";
     }
     if trimmed.starts_with(b"<?xml") {
         return if memmem::find(trimmed, b"<html").is_some() { "application/xhtml+xml" } else { "application/xml" };
@@ -265,6 +269,8 @@ mod tests {
                 b"<?xml version='1.0'?><w:wordDocument xmlns:w='http://schemas.microsoft.com/office/word/2003/wordml'>",
                 WORD_XML,
             ),
+            (b"<?xml version='1.0'?><!-- c --><svg xmlns='x'>", "image/svg+xml"),
+            (b"<svg width='1'>", "image/svg+xml"),
             (b"plain", "text/plain"),
             (b"pl\0ain", "application/octet-stream"),
             (b"", "text/plain"),

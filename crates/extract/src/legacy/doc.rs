@@ -3,12 +3,14 @@
 //! The stream `WordDocument` holds the characters in pieces, in the order in which they were
 //! written; a table in another stream puts them in the order of the text ([MS-DOC] 2.4.1). Behind
 //! the body follow footnotes, headers, comments, endnotes and text boxes, so that reading all
-//! pieces reads all of these. Fields stand in the text with their codes.
+//! pieces reads all of these. Fields stand in the text with their codes. Word 6 and 95 keep the
+//! characters in one piece, unless the document was saved quickly: then what was changed stands
+//! behind the rest, and a table of pieces in the same stream says where.
 
 use super::code_page;
 use crate::compound::CompoundFile;
 use crate::flow::TextFlow;
-use crate::office::hyperlink;
+use crate::office::{formula, hyperlink};
 use crate::package::{u16_at, u32_at};
 use crate::rtf::page_of_charset;
 use encoding_rs::{Encoding, MACINTOSH, WINDOWS_1252};
@@ -21,6 +23,13 @@ const MAX_FIELDS: usize = 64;
 const MAX_CODE: usize = 16 << 10;
 /// Whether a piece has a byte for each character.
 const NARROW: u32 = 1 << 30;
+/// Where a document of Word 97, and one of Word 6, says where its table of pieces is.
+const PIECES: usize = 0x1A2;
+const OLD_PIECES: usize = 0x160;
+/// Whether a document of Word 6 or 95 was saved quickly, and whether it has two bytes for each
+/// character.
+const IN_PIECES: u16 = 1 << 2;
+const WIDE: u16 = 1 << 12;
 
 /// Reads a document; false if it is encrypted.
 pub(super) fn read(file: &CompoundFile<'_>, flow: &mut TextFlow<'_>) -> bool {
@@ -31,22 +40,30 @@ pub(super) fn read(file: &CompoundFile<'_>, flow: &mut TextFlow<'_>) -> bool {
     }
     // Word 97 wrote this version first.
     let is_old = u16_at(&stream, 2).unwrap_or(0) < 0xC1;
-    let mut reader = WordText::default();
-    let done = if is_old {
-        None
-    } else {
+    let mut reader = WordText::new(if is_old { old_encoding(&stream) } else { WINDOWS_1252 });
+    let pieces = if !is_old {
         let table = file.stream(if flags & 0x0200 != 0 { "1Table" } else { "0Table" }).unwrap_or_default();
-        pieces(&stream, &table).filter(|p| !p.is_empty()).map(|pieces| {
-            for piece in pieces {
-                reader.piece(&stream, &piece, flow);
-            }
-        })
+        pieces(&stream, PIECES, &table)
+    } else if flags & IN_PIECES != 0 {
+        pieces(&stream, OLD_PIECES, &stream)
+    } else {
+        None
     };
-    if done.is_none() {
-        reader.whole(&stream, flow);
+    let is_narrow = !is_old || flags & WIDE == 0;
+    let mut pieces = pieces.filter(|p| !p.is_empty()).or_else(|| whole(&stream, is_narrow)).unwrap_or_default();
+    if is_old {
+        pieces.iter_mut().for_each(|piece| piece.is_narrow = is_narrow);
     }
+    pieces.iter().for_each(|piece| reader.piece(&stream, piece, flow));
     reader.end(flow);
     true
+}
+
+/// The text of a document without a table of pieces: its characters as they stand.
+fn whole(stream: &[u8], is_narrow: bool) -> Option<Vec<WordPiece>> {
+    let (start, end) = (u32_at(stream, 0x18)? as usize, u32_at(stream, 0x1C)? as usize);
+    let characters = end.saturating_sub(start) / if is_narrow { 1 } else { 2 };
+    Some(vec![WordPiece { start, characters, is_narrow }])
 }
 
 /// A run of characters in the stream.
@@ -56,9 +73,9 @@ struct WordPiece {
     is_narrow: bool,
 }
 
-/// The pieces in the order of the text.
-fn pieces(stream: &[u8], table: &[u8]) -> Option<Vec<WordPiece>> {
-    let (start, len) = (u32_at(stream, 0x1A2)? as usize, u32_at(stream, 0x1A6)? as usize);
+/// The pieces in the order of the text. Their table is where the stream says `at` an offset.
+fn pieces(stream: &[u8], at: usize, table: &[u8]) -> Option<Vec<WordPiece>> {
+    let (start, len) = (u32_at(stream, at)? as usize, u32_at(stream, at + 4)? as usize);
     let mut rest = table.get(start..)?;
     rest = rest.get(..len).unwrap_or(rest);
     // Formatting comes first, each in a block with its length.
@@ -120,8 +137,16 @@ fn encoding_of_fonts(stream: &[u8]) -> Option<&'static Encoding> {
     None
 }
 
-#[derive(Default)]
+/// The encoding of a document of Word 6 or 95: that of its language, or of its fonts, which may be
+/// in another script in a document of a western Word.
+fn old_encoding(stream: &[u8]) -> &'static Encoding {
+    let told = u16_at(stream, 6).map_or(WINDOWS_1252, encoding_of);
+    if told == WINDOWS_1252 { encoding_of_fonts(stream).unwrap_or(told) } else { told }
+}
+
 struct WordText {
+    /// What characters of one byte are in.
+    narrow: &'static Encoding,
     /// The codes of the open fields, and whether their results are links.
     fields: Vec<(String, bool)>,
     /// How many open fields still show their codes.
@@ -133,6 +158,10 @@ struct WordText {
 }
 
 impl WordText {
+    fn new(narrow: &'static Encoding) -> Self {
+        Self { narrow, fields: Vec::new(), coding: 0, run: String::new(), spent: 0 }
+    }
+
     fn piece(&mut self, stream: &[u8], piece: &WordPiece, flow: &mut TextFlow<'_>) {
         let rest = stream.get(piece.start..).unwrap_or(&[]);
         let size = if piece.is_narrow { piece.characters } else { piece.characters.saturating_mul(2) };
@@ -142,23 +171,12 @@ impl WordText {
             return;
         }
         if piece.is_narrow {
-            self.characters(&WINDOWS_1252.decode_without_bom_handling(bytes).0, flow);
+            self.characters(&self.narrow.decode_without_bom_handling(bytes).0, flow);
         } else {
             let units = bytes.chunks_exact(2).filter_map(|two| u16_at(two, 0));
             let text: String = char::decode_utf16(units).map(|c| c.unwrap_or('\u{FFFD}')).collect();
             self.characters(&text, flow);
         }
-    }
-
-    /// Reads a document of Word 6 or 95, or one without a table: its characters as they stand.
-    fn whole(&mut self, stream: &[u8], flow: &mut TextFlow<'_>) {
-        let (Some(start), Some(end)) = (u32_at(stream, 0x18), u32_at(stream, 0x1C)) else { return };
-        let rest = stream.get(start as usize..).unwrap_or(&[]);
-        let bytes = rest.get(..end.saturating_sub(start) as usize).unwrap_or(rest);
-        let told = u16_at(stream, 6).map_or(WINDOWS_1252, encoding_of);
-        // A document of a western Word may be in another script all the same: its fonts are.
-        let encoding = if told == WINDOWS_1252 { encoding_of_fonts(stream).unwrap_or(told) } else { told };
-        self.characters(&encoding.decode_without_bom_handling(bytes).0, flow);
     }
 
     fn characters(&mut self, text: &str, flow: &mut TextFlow<'_>) {
@@ -221,6 +239,9 @@ impl WordText {
             }
             if !code.starts_with('\u{14}') {
                 self.coding = self.coding.saturating_sub(1);
+                if let Some(formula) = formula(&code).filter(|_| self.coding == 0) {
+                    flow.text(&formula);
+                }
             }
         }
     }
@@ -293,6 +314,57 @@ mod tests {
         let bytes = compound(&[("WordDocument", &stream)]);
         let doc = extract(&Content { bytes: &bytes, mime: None, charset: None, url: "" });
         assert_eq!(doc.text, "Вино");
+    }
+
+    #[test]
+    fn a_formula_field_says_what_is_in_its_code() {
+        let bytes = document("\u{13} EQ \\* jc2 \\o\\ad(\\s\\up 10(ruby),base) \u{15}\r", b"on");
+        let doc = extract(&Content { bytes: &bytes, mime: None, charset: None, url: "" });
+        assert_eq!(doc.text, "ruby base\non");
+    }
+
+    #[test]
+    fn an_old_document_that_was_saved_quickly_is_read_in_the_order_of_its_pieces() {
+        let mut stream = vec![0; 0x300];
+        stream[..8].copy_from_slice(&[0xDC, 0xA5, 0x68, 0, 0, 0, 0x19, 0x04]);
+        stream[10] = 0x04;
+        // What was written later stands behind the rest, and belongs between its halves.
+        let text = b"\xC2\xE8\xED\xEE \xE1\xE5\xEB\xEE\xE5 \xE8 ";
+        let mut table = vec![2, 0, 0, 0, 0];
+        for place in [0u32, 5, 7, 13] {
+            table.extend(place.to_le_bytes());
+        }
+        for at in [0u32, 11, 5] {
+            table.extend([0, 0]);
+            table.extend((0x300 + at).to_le_bytes());
+            table.extend([0, 0]);
+        }
+        let place = |at: usize| u32::try_from(at).expect("small").to_le_bytes();
+        stream[0x18..0x1C].copy_from_slice(&place(0x300));
+        stream[0x1C..0x20].copy_from_slice(&place(0x300 + text.len()));
+        stream[0x160..0x164].copy_from_slice(&place(0x300 + text.len()));
+        stream[0x164..0x168].copy_from_slice(&place(table.len()));
+        stream.extend(text);
+        stream.extend(table);
+        let bytes = compound(&[("WordDocument", &stream)]);
+        let doc = extract(&Content { bytes: &bytes, mime: None, charset: None, url: "" });
+        assert_eq!(doc.text, "Вино и белое");
+    }
+
+    #[test]
+    fn an_old_document_may_have_two_bytes_for_each_character() {
+        let mut stream = vec![0; 0x300];
+        stream[..8].copy_from_slice(&[0x99, 0xA6, 0x68, 0, 0, 0, 0x11, 0x04]);
+        stream[11] = 0x10;
+        let text: Vec<u8> = "東京 here".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        stream[0x18..0x1C].copy_from_slice(&0x300u32.to_le_bytes());
+        let end = u32::try_from(0x300 + text.len()).expect("small");
+        stream[0x1C..0x20].copy_from_slice(&end.to_le_bytes());
+        stream.extend(text);
+        stream.extend(b"b\0e\0h\0i\0n\0d\0");
+        let bytes = compound(&[("WordDocument", &stream)]);
+        let doc = extract(&Content { bytes: &bytes, mime: None, charset: None, url: "" });
+        assert_eq!(doc.text, "東京 here");
     }
 
     #[test]

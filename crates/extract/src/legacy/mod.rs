@@ -19,8 +19,8 @@ use crate::compound::CompoundFile;
 use crate::flow::TextFlow;
 use crate::gather::Gather;
 use crate::nested;
-use crate::sniff::{COMPOUND, EXCEL, POWERPOINT, PROTECTED, WORD};
-use crate::{Extract, TypedContent};
+use crate::sniff::{COMPOUND, EXCEL, POWERPOINT, PROTECTED, WORD, sniff};
+use crate::{Extract, TypedContent, dispatch, locked};
 use encoding_rs::Encoding;
 
 /// Maximum number of embedded objects that are named.
@@ -52,6 +52,13 @@ impl Extract for LegacyExtractor {
             }
             return flow.finish();
         };
+        if source.mime == PROTECTED
+            && let Some(bytes) = locked::opened(&file)
+        {
+            let mime = sniff(&bytes, None);
+            found.doc.mime = mime.clone().into_owned();
+            return dispatch(&TypedContent { bytes: &bytes, mime: &mime, ..*source }, found);
+        }
         summary::read(&file, found);
         read_object(&file, source.mime, found);
     }

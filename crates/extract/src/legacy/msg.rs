@@ -21,14 +21,17 @@ use orb_page::LinkKind;
 
 /// Maximum length of a subject or name in characters.
 const MAX_FIELD: usize = 1_000;
-/// Maximum number of attachments that are named.
+/// Maximum number of attachments that are named, and of people.
 const MAX_ATTACHMENTS: usize = 1_000;
+const MAX_PEOPLE: usize = 1_000;
 
 const SUBJECT: &str = "0037";
 const SENDER: &str = "0C1A";
 const SENDER_ADDRESS: &str = "5D01";
+/// Where a mail was sent to: names as they are shown, and the addresses of one of the people.
 const RECIPIENTS: &str = "0E04";
 const COPIES: &str = "0E03";
+const ADDRESSES: [&str; 2] = ["39FE", "3003"];
 const BODY: &str = "1000";
 const PAGE: &str = "1013";
 const RICH: &str = "1009";
@@ -77,6 +80,7 @@ fn read(file: &CompoundFile<'_>, flow: &mut TextFlow<'_>) {
             flow.paragraph(&people);
         }
     }
+    write_addresses(file, flow);
     flow.found.doc.author = field(SENDER);
     flow.found.doc.created = file.stream("__properties_version1.0").and_then(|p| submitted(&p));
     write_body(file, flow);
@@ -92,6 +96,18 @@ fn read(file: &CompoundFile<'_>, flow: &mut TextFlow<'_>) {
             nested::write_object(&mail, flow);
         }
     }
+}
+
+/// Writes the addresses of those who get the mail. Those of a directory of people are none.
+fn write_addresses(file: &CompoundFile<'_>, flow: &mut TextFlow<'_>) {
+    let directories = file.directories();
+    let people = directories.iter().filter(|(_, name)| name.starts_with("__recip_version1.0"));
+    let addresses = people.take(MAX_PEOPLE).filter_map(|(directory, _)| {
+        let place = file.within(*directory);
+        ADDRESSES.iter().filter_map(|name| property(file, &place, name)).find(|address| address.contains('@'))
+    });
+    let addresses: Vec<String> = addresses.map(|address| folded_literal(&address, MAX_FIELD)).collect();
+    flow.paragraph(&addresses.join(" "));
 }
 
 /// Writes the body: the plain one, else the page, else the rich text. Only the last two have links.
@@ -168,10 +184,14 @@ mod tests {
             ("__substg1.0_0037001F", &wide("Größe")),
             ("__substg1.0_0C1A001E", b"J\xF6rg"),
             ("__substg1.0_10130102", b"<p>See <a href='http://a.example/'>this</a></p>"),
+            ("__recip_version1.0_#00000000/__substg1.0_3001001F", &wide("Ann")),
+            ("__recip_version1.0_#00000000/__substg1.0_3003001F", &wide("/O=EXAMPLE/CN=ANN")),
+            ("__recip_version1.0_#00000000/__substg1.0_39FE001F", &wide("ann@b.example")),
+            ("__recip_version1.0_#00000001/__substg1.0_3003001E", b"bob@c.example"),
         ]);
         let doc = extract(&Content { bytes: &bytes, mime: Some("application/msword"), charset: None, url: "" });
         assert_eq!(doc.mime, "application/vnd.ms-outlook");
-        assert_eq!(doc.text, "Größe\nJörg\nSee this");
+        assert_eq!(doc.text, "Größe\nJörg\nann@b.example bob@c.example\nSee this");
         assert_eq!((doc.title.as_deref(), doc.links[0].target.as_str()), (Some("Größe"), "http://a.example/"));
         assert_eq!(doc.created.as_deref(), Some("1970-01-01T00:00:00Z"));
     }

@@ -10,7 +10,7 @@ use crate::flow::TextFlow;
 use crate::nested;
 use crate::package::{u16_at, u32_at};
 use flate2::read::ZlibDecoder;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 
 const DOCUMENT: u16 = 1000;
@@ -18,6 +18,14 @@ const SLIDE: u16 = 1006;
 const NOTES: u16 = 1008;
 const SLIDE_PERSIST: u16 = 1011;
 const MASTER: u16 = 1016;
+/// What is drawn on a slide: the drawing, its container, groups of shapes, a shape.
+const DRAWING: u16 = 1036;
+const DRAWING_CONTAINER: u16 = 0xF002;
+const SHAPES: u16 = 0xF003;
+const SHAPE: u16 = 0xF004;
+/// What a shape is to its slide, and the record in it of one that awaits a text.
+const SHAPE_DATA: u16 = 0xF011;
+const PLACEHOLDER: u16 = 3011;
 const OBJECTS: u16 = 1033;
 const TEXT_HEADER: u16 = 3999;
 /// An embedded object in a compound file.
@@ -156,6 +164,9 @@ impl<'a> SlideShow<'a> {
         for list in lists.iter().filter(|l| l.instance == 2) {
             self.list(list.body, texts, flow);
         }
+        for list in lists.iter().filter(|l| l.instance == 1) {
+            self.masters(list.body, texts, flow);
+        }
         for record in records(document.body).filter(|r| r.kind != OUTLINE) {
             texts.one(&record, flow, 0);
         }
@@ -183,6 +194,18 @@ impl<'a> SlideShow<'a> {
         texts.end_text(flow);
         self.slide(current, texts, flow);
         count
+    }
+
+    /// Reads what the masters of a list show on every slide.
+    fn masters(&self, list: &[u8], texts: &mut SlideTexts, flow: &mut TextFlow<'_>) {
+        let mut seen = HashSet::new();
+        let numbers = records(list).filter(|r| r.kind == SLIDE_PERSIST).filter_map(|r| u32_at(r.body, 0));
+        for master in numbers.filter(|number| seen.insert(*number)).filter_map(|number| self.object(number)) {
+            if flow.is_full() {
+                break;
+            }
+            texts.read_master(master.body, flow, 0);
+        }
     }
 
     /// Writes what embedded documents say: sheets, charts, texts.
@@ -264,6 +287,20 @@ impl SlideTexts {
         self.end_text(flow);
     }
 
+    /// Reads the shapes of a master, but for placeholders: they prompt for a text.
+    fn read_master(&mut self, body: &[u8], flow: &mut TextFlow<'_>, depth: usize) {
+        if depth > MAX_DEPTH || flow.is_full() {
+            return;
+        }
+        for record in records(body) {
+            match record.kind {
+                DRAWING | DRAWING_CONTAINER | SHAPES => self.read_master(record.body, flow, depth + 1),
+                SHAPE if !is_placeholder(record.body) => self.read(record.body, flow, depth + 1),
+                _ => {}
+            }
+        }
+    }
+
     fn one(&mut self, record: &SlideRecord<'_>, flow: &mut TextFlow<'_>, depth: usize) {
         match record.kind {
             TEXT_CHARS | TEXT_BYTES => {
@@ -332,6 +369,11 @@ impl SlideTexts {
     }
 }
 
+fn is_placeholder(shape: &[u8]) -> bool {
+    let data = records(shape).filter(|r| r.kind == SHAPE_DATA);
+    data.flat_map(|r| records(r.body)).any(|r| r.kind == PLACEHOLDER)
+}
+
 /// Whether a target is not in the presentation itself.
 fn leads_out(target: &str) -> bool {
     !target.is_empty() && !target.starts_with('#')
@@ -391,12 +433,23 @@ mod tests {
                 .concat(),
         );
         let objects = record(1033, 15, &[link, shape].concat());
-        let document = record(1000, 15, &[record(4080, 15, &outline), objects].concat());
+        let mut third = vec![3, 0, 0, 0];
+        third.extend([0; 16]);
+        let masters = record(4080, 0x1F, &record(1011, 0, &third));
+        let document = record(1000, 15, &[masters, record(4080, 15, &outline), objects].concat());
+        let shape = |data: &[u8], text: &[u8]| {
+            let text = record(0xF00D, 15, &record(4008, 0, text));
+            record(0xF004, 15, &[record(0xF011, 15, data), text].concat())
+        };
+        let shapes = [shape(&record(3011, 0, &[0; 8]), b"Click to edit"), shape(&[], b"Company")].concat();
+        let master = record(1016, 15, &record(1036, 15, &record(0xF002, 15, &record(0xF003, 15, &shapes))));
+        let master_at = u32::try_from(old.len()).expect("small");
+        let old = [old, master].concat();
         let slide_at = u32::try_from(old.len()).expect("small");
         let document_at = slide_at + u32::try_from(slide.len()).expect("small");
         let directory_at = document_at + u32::try_from(document.len()).expect("small");
         let directory: Vec<u8> =
-            [1 | 2 << 20, document_at, slide_at].iter().flat_map(|n: &u32| n.to_le_bytes()).collect();
+            [1 | 3 << 20, document_at, slide_at, master_at].iter().flat_map(|n: &u32| n.to_le_bytes()).collect();
         let directory = record(6002, 0, &directory);
         let edit_at = directory_at + u32::try_from(directory.len()).expect("small");
         let edit: Vec<u8> = [0, 0, 0, directory_at, 1].iter().flat_map(|n: &u32| n.to_le_bytes()).collect();
@@ -406,7 +459,7 @@ mod tests {
         let bytes = compound(&[("PowerPoint Document", &stream), ("Current User", &user)]);
         let doc = extract(&Content { bytes: &bytes, mime: None, charset: None, url: "" });
         assert_eq!((doc.mime.as_str(), doc.page_count), ("application/vnd.ms-powerpoint", Some(1)));
-        assert_eq!(doc.text, "Title\nZwölf\nmore to say");
+        assert_eq!(doc.text, "Title\nZwölf\nmore to say\nCompany");
         let links: Vec<_> = doc.links.iter().map(|l| (l.target.as_str(), l.anchor.as_str())).collect();
         assert_eq!(links, [("http://a.example/", "more"), ("x.html", "picture")]);
         let bytes = compound(&[("PowerPoint Document", &stream)]);

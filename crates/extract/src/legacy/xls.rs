@@ -44,6 +44,8 @@ struct Globals {
     text: BiffText,
     /// Whether it is of Excel 2, whose cells have three bytes of attributes instead of a format.
     is_first_version: bool,
+    /// Whether formats have no numbers of their own, but are numbered by their order.
+    counts_formats: bool,
     system: DateSystem,
     strings: Vec<String>,
     codes: HashMap<u16, String>,
@@ -64,6 +66,7 @@ impl Globals {
         let mut globals = Self {
             text,
             is_first_version: first.is_some_and(|r| r.kind == 0x09),
+            counts_formats: first.is_some_and(|r| r.kind < 0x809),
             system: DateSystem::From1900,
             strings: Vec::new(),
             codes: HashMap::new(),
@@ -102,14 +105,14 @@ impl Globals {
             0x22 if u16_at(body, 0) == Some(1) => self.system = DateSystem::From1904,
             0x41E if self.codes.len() < MAX_FORMATS => {
                 let (Some(number), Some(rest)) = (u16_at(body, 0), body.get(2..)) else { return };
+                let number = if self.counts_formats { self.next_format() } else { number };
                 let length_bytes = if matches!(self.text, BiffText::Unicode) { 2 } else { 1 };
                 if let Some((code, _)) = short_string(rest, length_bytes, self.text) {
                     self.codes.insert(number, code);
                 }
             }
-            // Before Excel 5 formats are numbered by their order.
             0x1E if self.codes.len() < MAX_FORMATS => {
-                let number = u16::try_from(self.codes.len()).unwrap_or(u16::MAX);
+                let number = self.next_format();
                 if let Some((code, _)) = short_string(body, 1, self.text) {
                     self.codes.insert(number, code);
                 }
@@ -127,6 +130,10 @@ impl Globals {
             0xFC => self.shared_strings(record),
             _ => {}
         }
+    }
+
+    fn next_format(&self) -> u16 {
+        u16::try_from(self.codes.len()).unwrap_or(u16::MAX)
     }
 
     fn shared_strings(&mut self, record: &BiffRecord<'_>) {
@@ -222,6 +229,14 @@ impl CellReader<'_> {
             0x14 | 0x15 if !body.is_empty() => {
                 let length_bytes = if matches!(text, BiffText::Unicode) { 2 } else { 1 };
                 flow.paragraph(&margin(&short_string(body, length_bytes, text)?.0));
+            }
+            // A comment before Excel 97. What does not fit into one record goes on in others.
+            0x1C => {
+                if let BiffText::Bytes(encoding) = text {
+                    let said = encoding.decode_without_bom_handling(body.get(6..)?).0;
+                    let is_rest = u16_at(body, 0)? == u16::MAX;
+                    if is_rest { flow.lines(&said) } else { flow.paragraph(&said) }
+                }
             }
             // A text box or a comment.
             0x1B6 => {
@@ -319,4 +334,47 @@ fn linked_cells(stream: &[u8], start: usize) -> HashMap<(u16, u16), String> {
         }
     }
     linked
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Content, extract};
+
+    fn record(kind: u16, body: &[u8]) -> Vec<u8> {
+        let len = u16::try_from(body.len()).expect("short");
+        [&kind.to_le_bytes()[..], &len.to_le_bytes(), body].concat()
+    }
+
+    fn read(records: &[Vec<u8>]) -> String {
+        extract(&Content { bytes: &records.concat(), mime: None, charset: None, url: "" }).text
+    }
+
+    #[test]
+    fn comments_of_excel_95_are_read_with_what_continues_them() {
+        let text = read(&[
+            record(0x809, &[0, 5, 0x10, 0, 0, 0, 0, 0]),
+            record(0x42, &1251u16.to_le_bytes()),
+            record(0x204, &[0, 0, 0, 0, 0, 0, 2, 0, b'o', b'k']),
+            record(0x1C, &[0, 0, 0, 0, 8, 0, 0xC2, 0xE8, 0xED, 0xEE]),
+            record(0x1C, &[0xFF, 0xFF, 0, 0, 4, 0, b' ', b'r', b'e', b'd']),
+            record(0x0A, &[]),
+        ]);
+        assert_eq!(text, "ok\nВино\nred");
+    }
+
+    #[test]
+    fn formats_of_excel_4_are_numbered_by_their_order() {
+        let format =
+            |code: &[u8]| record(0x41E, &[&[0, 0, u8::try_from(code.len()).expect("short")][..], code].concat());
+        let text = read(&[
+            record(0x409, &[0, 0, 0x10, 0, 0, 0]),
+            format(b"General"),
+            format(b"0.00"),
+            record(0x443, &[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+            record(0x443, &[0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+            record(0x203, &[&[0, 0, 0, 0, 1, 0][..], &1.5f64.to_le_bytes()].concat()),
+            record(0x0A, &[]),
+        ]);
+        assert_eq!(text, "1.50");
+    }
 }

@@ -6,7 +6,7 @@
 //! file twice, for new and for old readers (`AlternateContent`): the old version is skipped.
 
 use super::OfficeReading;
-use super::fields::hyperlink;
+use super::fields::{formula, hyperlink};
 use super::lists::ListNumbers;
 use super::relations::Relations;
 use super::styles::{HeadingStyles, outline};
@@ -42,6 +42,13 @@ pub(super) fn read(reading: &mut OfficeReading<'_, '_>, name: &str, xml: &str) {
     for part in relations.parts("aFChunk") {
         read_chunk(reading, &part);
     }
+}
+
+/// Reads a document that is one XML file. Its notes, headers and comments stand where it has them.
+pub(super) fn read_flat(reading: &mut OfficeReading<'_, '_>, xml: &str, relations: &Relations) {
+    let styles = HeadingStyles::of(xml);
+    let mut lists = ListNumbers::of(xml);
+    read_xml(reading, xml, relations, (&styles, &mut lists));
 }
 
 /// Reads a part in another format that is shown as a part of the document: a page, or an archive
@@ -169,6 +176,12 @@ impl WordReader<'_> {
                 }
             }
             "fldChar" => self.field(tag, flow),
+            // Who says something about the text.
+            "comment" => flow.paragraph(&tag.attr("author").unwrap_or_default()),
+            "annotation" if tag.is("type", "Word.Comment") => {
+                flow.paragraph(&tag.attr("author").unwrap_or_default());
+            }
+            "hlink" => flow.begin_link(&old_address(tag)),
             "docPr" | "cNvPr" => {
                 for name in ["title", "descr"] {
                     if let Some(said) = tag.attr(name).filter(|t| !t.trim().is_empty()) {
@@ -188,6 +201,8 @@ impl WordReader<'_> {
             "tabs" | "pPrChange" | "rPrChange" | "delInstrText" | "moveFrom" | "Fallback" | "fallback" => {
                 return Onward::Skip;
             }
+            // What else stands in a document that is one file.
+            "styles" | "fonts" | "lists" | "numbering" | "binData" | "binaryData" => return Onward::Skip,
             _ => {}
         }
         Onward::Read
@@ -237,7 +252,7 @@ impl WordReader<'_> {
                     flow.space();
                 }
             }
-            "hyperlink" | "fldSimple" => flow.end_link(),
+            "hyperlink" | "fldSimple" | "hlink" => flow.end_link(),
             "rt" | "rubyBase" => flow.space(),
             _ => {}
         }
@@ -256,7 +271,11 @@ impl WordReader<'_> {
                     }
                 }
             }
-            Some("end") if self.fields.pop().is_some_and(|f| f.linked) => flow.end_link(),
+            Some("end") => match self.fields.pop() {
+                Some(field) if field.linked => flow.end_link(),
+                Some(field) => flow.text(&formula(&field.code).unwrap_or_default()),
+                None => {}
+            },
             _ => {}
         }
     }
@@ -270,6 +289,15 @@ impl WordReader<'_> {
         }
         flow.end_heading();
         flow.line();
+    }
+}
+
+/// Where a link of Word 2003 leads; nowhere if it is to a place in the document.
+fn old_address(tag: &XmlTag<'_>) -> String {
+    let target = tag.attr("dest").unwrap_or_default();
+    match tag.attr("bookmark").filter(|place| !target.is_empty() && !place.is_empty()) {
+        Some(place) => format!("{target}#{place}"),
+        None => target.into_owned(),
     }
 }
 
@@ -360,6 +388,25 @@ mod tests {
         assert_eq!(doc.created.as_deref(), Some("2020-01-02T03:04:05Z"));
         assert_eq!(doc.modified.as_deref(), Some("2021-01-02T03:04:05Z"));
         assert!(doc.problems.is_empty(), "{:?}", doc.problems);
+    }
+
+    #[test]
+    fn comments_have_authors_and_formulas_stand_in_their_codes() {
+        let doc = read(&[
+            (
+                "word/document.xml",
+                "<w:document><w:p><w:r><w:fldChar w:fldCharType='begin'/><w:instrText>EQ \\o\\ad(\\s\\up 9(ruby),base)</w:instrText><w:fldChar w:fldCharType='end'/></w:r></w:p></w:document>",
+            ),
+            (
+                "word/_rels/document.xml.rels",
+                "<Relationships><Relationship Id='r' Type='x/comments' Target='comments.xml'/></Relationships>",
+            ),
+            (
+                "word/comments.xml",
+                "<w:comments><w:comment w:id='0' w:author='Ann Example'><w:p><w:r><w:t>Really?</w:t></w:r></w:p></w:comment></w:comments>",
+            ),
+        ]);
+        assert_eq!(doc.text, "ruby base\nAnn Example\nReally?");
     }
 
     #[test]

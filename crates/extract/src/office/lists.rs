@@ -142,7 +142,19 @@ fn spelt(number: u32, format: &str) -> String {
         "lowerRoman" if is_small => roman(number).to_lowercase(),
         "upperRoman" if is_small => roman(number),
         "decimalZero" => format!("{number:02}"),
+        "ordinal" => format!("{number}{}", ending(number)),
         _ => number.to_string(),
+    }
+}
+
+/// The ending of an ordinal number in English.
+fn ending(number: u32) -> &'static str {
+    match (number % 10, number % 100) {
+        (_, 11..=13) => "th",
+        (1, _) => "st",
+        (2, _) => "nd",
+        (3, _) => "rd",
+        _ => "th",
     }
 }
 

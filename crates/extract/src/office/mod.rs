@@ -9,6 +9,7 @@ mod cells;
 mod docx;
 mod embedded;
 mod fields;
+mod flat;
 mod lists;
 mod number;
 mod pptx;
@@ -18,7 +19,8 @@ mod sheet;
 mod styles;
 mod xlsx;
 
-pub(crate) use fields::hyperlink;
+pub(crate) use fields::{formula, hyperlink};
+pub(crate) use flat::FlatWordExtractor;
 pub(crate) use number::{DateSystem, NumberFormat};
 pub(crate) use properties::properties;
 pub(crate) use sheet::margin;

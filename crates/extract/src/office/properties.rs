@@ -24,7 +24,7 @@ pub(super) fn read(package: &mut ZipPackage<'_>, found: &mut Gather) {
 }
 
 /// Reads the properties in an XML document. Elements of Dublin Core mean the same wherever they
-/// stand, so this also reads those of OpenDocument.
+/// stand, so this also reads those of OpenDocument; Office 2003 has names of its own.
 pub(crate) fn properties(xml: &str, found: &mut Gather) {
     let mut text = String::new();
     walk_xml(xml, |node| {
@@ -49,14 +49,14 @@ fn property(name: &str, text: &str, found: &mut Gather) {
     let value = || Some(folded_literal(text, MAX_PROPERTY)).filter(|v| !v.is_empty());
     let doc = &mut found.doc;
     match name {
-        "title" if doc.title.is_none() => doc.title = value(),
-        "creator" if doc.author.is_none() => doc.author = value(),
+        "title" | "Title" if doc.title.is_none() => doc.title = value(),
+        "creator" | "Author" if doc.author.is_none() => doc.author = value(),
         // Who began it, where `creator` is who changed it last.
         "initial-creator" => doc.author = value().or(doc.author.take()),
         "description" if doc.description.is_none() => doc.description = value(),
         "language" if doc.lang.is_none() => doc.lang = value().filter(|l| l.len() >= 2),
-        "created" | "creation-date" => doc.created = moment(text).or(doc.created.take()),
-        "modified" | "date" => doc.modified = moment(text).or(doc.modified.take()),
+        "created" | "creation-date" | "Created" => doc.created = moment(text).or(doc.created.take()),
+        "modified" | "date" | "LastSaved" => doc.modified = moment(text).or(doc.modified.take()),
         "Pages" | "Slides" => {
             doc.page_count = text.trim().parse().ok().filter(|&n| n > 0).or(doc.page_count);
         }

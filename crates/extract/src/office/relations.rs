@@ -3,7 +3,7 @@
 //! `word/document.xml` has its relationships in `word/_rels/document.xml.rels`: an id, a type and
 //! a target, which is another part or, if it is external, an address (ECMA-376-2, 6.5).
 
-use crate::package::{Onward, XmlNode, ZipPackage, resolve, walk_xml};
+use crate::package::{Onward, XmlNode, XmlTag, ZipPackage, resolve, walk_xml};
 use std::collections::HashMap;
 
 /// Maximum number of relationships of a part.
@@ -35,21 +35,43 @@ impl Relations {
         let mut relations = Self::default();
         let Some(xml) = package.xml(&name) else { return relations };
         walk_xml(&xml, |node| {
-            if let XmlNode::Open(tag) = node
-                && tag.name() == "Relationship"
-                && relations.all.len() < MAX_RELATIONS
-            {
-                let external = tag.is("TargetMode", "External");
-                let target = tag.attr("Target").unwrap_or_default();
-                let target = if external { target.into_owned() } else { resolve(part, &target) };
-                let kind = tag.attr("Type").unwrap_or_default();
-                let kind = kind.rsplit('/').next().unwrap_or("").to_owned();
-                relations.by_id.insert(tag.attr("Id").unwrap_or_default().into_owned(), relations.all.len());
-                relations.all.push(Relation { kind, target, external });
+            if let XmlNode::Open(tag) = node {
+                relations.add(tag, part);
             }
             Onward::Read
         });
         relations
+    }
+
+    /// The relationships of the text in a package that is one XML file.
+    pub(super) fn of_flat(xml: &str) -> Self {
+        let mut relations = Self::default();
+        walk_xml(xml, |node| match node {
+            XmlNode::Open(tag) if tag.name() == "part" => {
+                let is_of_text = tag.attr("name").is_some_and(|name| name.ends_with("/document.xml.rels"));
+                if is_of_text { Onward::Read } else { Onward::Skip }
+            }
+            XmlNode::Open(tag) => {
+                relations.add(tag, "word/document.xml");
+                Onward::Read
+            }
+            _ => Onward::Read,
+        });
+        relations
+    }
+
+    /// Adds what an element says, if it is a relationship.
+    fn add(&mut self, tag: &XmlTag<'_>, part: &str) {
+        if tag.name() != "Relationship" || self.all.len() >= MAX_RELATIONS {
+            return;
+        }
+        let external = tag.is("TargetMode", "External");
+        let target = tag.attr("Target").unwrap_or_default();
+        let target = if external { target.into_owned() } else { resolve(part, &target) };
+        let kind = tag.attr("Type").unwrap_or_default();
+        let kind = kind.rsplit('/').next().unwrap_or("").to_owned();
+        self.by_id.insert(tag.attr("Id").unwrap_or_default().into_owned(), self.all.len());
+        self.all.push(Relation { kind, target, external });
     }
 
     /// The relationship of this id.

@@ -3,13 +3,14 @@
 //! hayro reads the syntax, the fonts and their tables of characters; here the text operators of the
 //! pages are followed and their glyphs put together: into words and rows (`words`), in reading
 //! order (`columns`), as text (`lines`). Links come from annotations and bookmarks (`links`), and
-//! addresses are looked for in the text. Pictures are never decoded, and their decoders are not
+//! addresses are looked for in the text. The files of a portfolio come last (`attached`). Pictures are never decoded, and their decoders are not
 //! even linked in.
 //!
 //! A PDF is a program of sorts. Pages, operators, glyphs, links and text are bounded here; memory,
 //! stack and time are bounded by the process in which this runs, because the format is read aside.
 //! A page at which the parser fails is left out.
 
+mod attached;
 mod columns;
 mod content;
 mod fonts;
@@ -110,6 +111,7 @@ fn read(pdf: &Pdf, found: &mut Gather) {
     }
     if let Some(catalog) = &catalog {
         links::of_bookmarks(catalog, found);
+        attached::read(catalog, found);
     }
     links_in_text(found);
     found.doc.text.truncate(found.doc.text.trim_end().len());

@@ -120,6 +120,30 @@ fn links_have_the_text_under_them_and_addresses_in_the_text_are_links() {
 }
 
 #[test]
+fn the_files_of_a_portfolio_are_named_and_read() {
+    let file = |name: &str, stream: u32| format!("<</Type/Filespec/F({name})/EF<</F {stream} 0 R>>>>");
+    let stream = |text: &str| format!("<</Length {}>>\nstream\n{text}\nendstream", text.len());
+    let names = format!("[(a){}(x)42(b){}]", file("a.txt", 6), file("b.rtf", 7));
+    let told = |kind: &str| {
+        read(&pdf(&[
+            &format!("<</Type/Catalog/Pages 2 0 R{kind}/Names<</EmbeddedFiles<</Kids[<</Names{names}>>]>>>>>>"),
+            "<</Type/Pages/Count 1/Kids[3 0 R]>>",
+            "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources 5 0 R>>",
+            &stream("BT /F 10 Tf 60 700 Td (cover) Tj ET"),
+            "<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Courier>>>>>>",
+            &stream("plain notes, http://a.example/n"),
+            &stream("{\\rtf1 rich {\\field{\\*\\fldinst HYPERLINK \"http://b.example/\"}{\\fldrslt notes}}}"),
+        ]))
+    };
+    assert_eq!(told("").text, "cover");
+    let doc = told("/Collection<</View/D>>");
+    assert_eq!(doc.text, "cover\na.txt\nplain notes, http://a.example/n\nb.rtf\nrich notes");
+    let mut targets: Vec<&str> = doc.links.iter().map(|link| link.target.as_str()).collect();
+    targets.sort_unstable();
+    assert_eq!(targets, ["http://a.example/n", "http://b.example/"]);
+}
+
+#[test]
 fn what_cannot_be_read_is_a_problem() {
     assert_eq!(read(b"%PDF-1.7\nnothing").problems[0].code, "pdf-damaged");
     let drawing_itself = page("/X Do /X Do", "", &["<</Subtype/Form/Length 11>>\nstream\n/X Do /X Do\nendstream"]);

@@ -5,6 +5,7 @@
 //! field. Those that are not known and marked with `\*` are skipped, as the specification asks.
 
 mod fonts;
+mod object;
 mod reader;
 mod tokens;
 
@@ -79,6 +80,61 @@ mod tests {
         let doc =
             read(b"{\\rtf1{\\info{\\comment StarWriter}{\\vern3200}}\\deftab709 text\\par}\0\xEF\xBF\xBD rubbish");
         assert_eq!(doc.text, "text");
+    }
+
+    #[test]
+    fn text_without_a_font_of_its_own_is_in_that_of_the_document() {
+        let doc = read(
+            b"{\\rtf1\\ansi\\ansicpg1252\\deff1{\\fonttbl{\\f0 Times;}{\\f1\\fcharset204 Arial Cyr;}}\\'cc\\'e8\\'f0}",
+        );
+        assert_eq!(doc.text, "Мир");
+    }
+
+    #[test]
+    fn a_star_says_something_of_its_group_only_at_its_beginning() {
+        assert_eq!(read(b"{\\rtf1 {\\loch\\f2\\*\\cs7\\cf0 seen}{\\*\\cs7 not}}").text, "seen");
+    }
+
+    #[test]
+    fn what_is_written_twice_is_read_in_unicode() {
+        let doc = read(
+            b"{\\rtf1{\\info{\\upr{\\title ??}{\\*\\ud{\\title \\u1052?ir}}}}{\\upr{a ?}{\\*\\ud{a \\u1052?}}} b}",
+        );
+        assert_eq!((doc.title.as_deref(), doc.text.as_str()), (Some("Мir"), "a М b"));
+    }
+
+    #[test]
+    fn the_text_of_drawings_and_of_what_is_said_of_pictures_is_read_once() {
+        let doc = read(
+            b"{\\rtf1 on{\\*\\do\\dptxbx{\\dptxbxtext\\pard old\\par}}{\\shp{\\*\\shpinst{\\sp{\\sn gtextUNICODE}{\\sv WordArt}}\
+            {\\sp{\\sn fLine}{\\sv 0}}{\\shptxt new\\par}}{\\shprslt{\\*\\do{\\dptxbxtext new\\par}}}}{\\*\\shppict{\\pict\
+            {\\*\\picprop{\\sp{\\sn wzDescription}{\\sv A d\\'fcck}}{\\sp{\\sn pib}{\\sv {\\pict 00ff}}}}89504e47}}{\\nonshppict{\\pict 0a}}}",
+        );
+        assert_eq!(doc.text, "on\nold\nWordArt\nnew\nA dück");
+    }
+
+    #[test]
+    fn embedded_objects_are_read_behind_the_text() {
+        let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
+        let object = |kind: &[u8], file: &[u8]| {
+            let counted =
+                |bytes: &[u8]| [&u32::try_from(bytes.len()).expect("small").to_le_bytes()[..], bytes].concat();
+            hex(&[&[1, 5, 0, 0, 2, 0, 0, 0][..], &counted(kind), &[0; 8], &counted(file)].concat())
+        };
+        let dragged = b"\x02\0notes.rtf\0C:\\x\0\0\0\x03\0\x02\0\0\0y\0\x0E\0\0\0{\\rtf1 dragged}";
+        let inner = object(b"Package\0", dragged);
+        let rich = object(b"Any\0", b"{\\rtf1 inside}");
+        let doc = read(
+            format!("{{\\rtf1 a {{\\object{{\\*\\objdata {inner}}}}}b{{\\object{{\\*\\objdata {rich}}}{{\\result shown}}}}}}")
+                .as_bytes(),
+        );
+        assert_eq!(doc.text, "a bshown\nnotes.rtf\ndragged\ninside");
+    }
+
+    #[test]
+    fn a_formula_field_says_what_is_in_its_code() {
+        let doc = read(b"{\\rtf1 {\\field{\\*\\fldinst EQ \\\\o\\\\ad(\\\\s\\\\up 10(ruby),base)}{\\fldrslt }} on}");
+        assert_eq!(doc.text, "ruby base on");
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! What do the tokens of a rich text mean?
 
 use super::fonts::page_of_charset;
+use super::object::RtfObject;
 use super::tokens::{RtfToken, RtfTokens};
 use crate::flow::TextFlow;
 use crate::legacy::code_page;
-use crate::office::{heading_by_name, hyperlink};
+use crate::office::{formula, heading_by_name, hyperlink};
 use crate::prose::folded_literal;
 use crate::stamp::moment;
 use encoding_rs::{Encoding, WINDOWS_1252};
@@ -18,6 +19,10 @@ const MAX_TABLE: usize = 10_000;
 const MAX_ASIDE: usize = 16 << 10;
 /// Maximum length of a property in characters.
 const MAX_PROPERTY: usize = 1_000;
+/// Maximum number of embedded objects that are read.
+const MAX_OBJECTS: usize = 100;
+/// Properties of shapes and pictures that are text: what they show, and what is said of them.
+const SAID: [&str; 2] = ["gtextUNICODE", "wzDescription"];
 
 /// Where the text of a group belongs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +36,12 @@ enum RtfPlace {
     Title,
     Author,
     Comment,
+    /// A picture, whose properties may be text.
+    Picture,
+    ShapeName,
+    ShapeValue,
+    /// An embedded file in hexadecimal digits.
+    Object,
     Created,
     Modified,
 }
@@ -47,10 +58,14 @@ struct RtfGroup {
     /// Whether its end is that of a field, or of a link.
     field: bool,
     linked: bool,
+    /// Whether nothing of it has been read yet.
+    fresh: bool,
     /// Whether it began with `\*`.
     optional: bool,
     /// Whether it stands apart from the text around it.
     apart: bool,
+    /// Whether it says the same twice: first in a code page, then in Unicode.
+    twofold: bool,
 }
 
 pub(super) struct RtfReader<'a> {
@@ -75,6 +90,11 @@ pub(super) struct RtfReader<'a> {
     aside: String,
     date: [i32; 5],
     in_heading: bool,
+    /// The name of the property of a shape, the value of which comes next.
+    property: String,
+    object: RtfObject,
+    /// What is embedded, to be read behind the text.
+    objects: Vec<RtfObject>,
 }
 
 impl<'a> RtfReader<'a> {
@@ -86,8 +106,10 @@ impl<'a> RtfReader<'a> {
             level: None,
             field: false,
             linked: false,
+            fresh: false,
             optional: false,
             apart: false,
+            twofold: false,
         };
         Self {
             tokens: RtfTokens::new(src),
@@ -107,6 +129,9 @@ impl<'a> RtfReader<'a> {
             aside: String::new(),
             date: [0; 5],
             in_heading: false,
+            property: String::new(),
+            object: RtfObject::default(),
+            objects: Vec::new(),
         }
     }
 
@@ -130,12 +155,16 @@ impl<'a> RtfReader<'a> {
             }
         }
         self.flush(flow);
+        self.objects.iter().for_each(|object| object.write(flow));
     }
 
     fn byte(&mut self, byte: u8, flow: &mut TextFlow<'_>) {
-        if self.skip > 0 {
+        self.group.fresh = false;
+        if self.group.place == RtfPlace::Object {
+            self.object.digit(byte);
+        } else if self.skip > 0 {
             self.skip -= 1;
-        } else if self.group.place != RtfPlace::Skipped {
+        } else if !matches!(self.group.place, RtfPlace::Skipped | RtfPlace::Picture) {
             self.bytes.push(byte);
             if self.bytes.len() > MAX_ASIDE && byte == b' ' {
                 self.flush(flow);
@@ -172,7 +201,9 @@ impl<'a> RtfReader<'a> {
                 }
             }
             RtfPlace::Styles => self.style_name(text),
-            RtfPlace::Title | RtfPlace::Author | RtfPlace::Comment if self.aside.len() < MAX_ASIDE => {
+            RtfPlace::Title | RtfPlace::Author | RtfPlace::Comment | RtfPlace::ShapeName | RtfPlace::ShapeValue
+                if self.aside.len() < MAX_ASIDE =>
+            {
                 self.aside.push_str(text);
             }
             _ => {}
@@ -195,7 +226,9 @@ impl<'a> RtfReader<'a> {
             return;
         }
         self.outer.push(self.group);
-        self.group = RtfGroup { field: false, linked: false, optional: false, apart: false, ..self.group };
+        let place = if self.group.twofold { RtfPlace::Skipped } else { self.group.place };
+        let (field, linked, optional, apart, twofold) = Default::default();
+        self.group = RtfGroup { place, field, linked, fresh: true, optional, apart, twofold, ..self.group };
     }
 
     fn close(&mut self, flow: &mut TextFlow<'_>) {
@@ -212,14 +245,20 @@ impl<'a> RtfReader<'a> {
         if self.group.apart {
             flow.line();
         }
-        if self.group.field {
-            self.fields.pop();
+        if self.group.field
+            && let Some(formula) = self.fields.pop().and_then(|code| formula(&code))
+        {
+            self.put(&formula, flow);
         }
-        if self.group.place != outer.place {
+        let place = self.group.place;
+        if place != outer.place {
             self.end_of_place(flow);
         }
         let level = self.group.level;
         self.group = outer;
+        if place == RtfPlace::Fonts {
+            self.group.encoding = self.default_encoding();
+        }
         // The style of a paragraph is not that of a group, if the group is part of its text.
         if self.group.place == RtfPlace::Text {
             self.group.level = level;
@@ -229,6 +268,25 @@ impl<'a> RtfReader<'a> {
     /// Keeps what a destination held.
     fn end_of_place(&mut self, flow: &mut TextFlow<'_>) {
         let place = self.group.place;
+        match place {
+            RtfPlace::Object => {
+                let object = std::mem::take(&mut self.object);
+                if self.objects.len() < MAX_OBJECTS {
+                    self.objects.push(object);
+                }
+                return;
+            }
+            RtfPlace::ShapeName => return self.property = std::mem::take(&mut self.aside),
+            RtfPlace::ShapeValue => {
+                if SAID.contains(&self.property.trim()) {
+                    flow.space();
+                    flow.text(&self.aside);
+                    flow.space();
+                }
+                return self.aside.clear();
+            }
+            _ => {}
+        }
         let value = || Some(folded_literal(&self.aside, MAX_PROPERTY)).filter(|v| !v.is_empty());
         let doc = &mut flow.found.doc;
         match place {
@@ -246,8 +304,10 @@ impl<'a> RtfReader<'a> {
     }
 
     fn symbol(&mut self, symbol: u8, flow: &mut TextFlow<'_>) {
+        let fresh = std::mem::take(&mut self.group.fresh);
         if symbol == b'*' {
-            self.group.optional = true;
+            // Elsewhere than at the beginning it says nothing of the group.
+            self.group.optional = fresh;
         } else if self.skip > 0 {
             self.skip -= 1;
         } else {
@@ -267,12 +327,23 @@ impl<'a> RtfReader<'a> {
         }
         self.flush(flow);
         self.half = None;
+        self.group.fresh = false;
         if name == "bin" {
             let len = number.and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
-            return self.tokens.pass(len);
+            let passed = self.tokens.pass(len);
+            if self.group.place == RtfPlace::Object {
+                self.object.bytes(passed);
+            }
+            return;
         }
         if self.skip > 0 {
             self.skip -= 1;
+            return;
+        }
+        if name == "ud"
+            && let Some(outer) = self.outer.last().filter(|outer| outer.twofold)
+        {
+            (self.group.place, self.group.optional) = (outer.place, false);
             return;
         }
         if self.group.place == RtfPlace::Skipped {
@@ -290,6 +361,7 @@ impl<'a> RtfReader<'a> {
 
     fn unicode(&mut self, number: i32, flow: &mut TextFlow<'_>) {
         self.flush(flow);
+        self.group.fresh = false;
         self.skip = self.group.fallback;
         // Numbers above 32,767 are written as negative ones.
         let unit = u16::try_from(number.rem_euclid(65_536)).unwrap_or(0);
@@ -313,6 +385,14 @@ impl<'a> RtfReader<'a> {
             "creatim" => RtfPlace::Created,
             "revtim" => RtfPlace::Modified,
             "fldinst" => RtfPlace::Code,
+            "objdata" => RtfPlace::Object,
+            "pict" | "sp" => RtfPlace::Picture,
+            "sn" => RtfPlace::ShapeName,
+            "sv" => RtfPlace::ShapeValue,
+            "upr" => {
+                self.group.twofold = true;
+                return true;
+            }
             "field" => {
                 if self.fields.len() < MAX_DEPTH {
                     self.fields.push(String::new());
@@ -321,7 +401,11 @@ impl<'a> RtfReader<'a> {
                 return true;
             }
             "fldrslt" => {
-                let target = self.fields.last_mut().and_then(|code| hyperlink(&std::mem::take(code)));
+                let code = self.fields.last_mut().map(std::mem::take).unwrap_or_default();
+                if let Some(formula) = formula(&code) {
+                    self.put(&formula, flow);
+                }
+                let target = hyperlink(&code);
                 if let Some(target) = target.filter(|_| self.group.place == RtfPlace::Text && !self.group.linked) {
                     flow.begin_link(&target);
                     self.group.linked = true;
@@ -330,19 +414,19 @@ impl<'a> RtfReader<'a> {
             }
             // Text that stands elsewhere on the page.
             "footnote" | "header" | "footer" | "headerl" | "headerr" | "headerf" | "footerl" | "footerr"
-            | "footerf" | "shptxt" | "annotation" | "atnid" | "atnauthor" => {
+            | "footerf" | "shptxt" | "dptxbxtext" | "annotation" | "atnid" | "atnauthor" => {
                 flow.line();
                 self.group.apart = true;
                 RtfPlace::Text
             }
-            "shpinst" | "shp" | "shpgrp" | "info" | "formfield" => return true,
-            "colortbl" | "pict" | "nonshppict" | "objdata" | "sp" | "themedata" | "datastore" | "listtable"
-            | "listoverridetable" | "rsidtbl" | "generator" | "xmlnstbl" | "mmathPr" | "latentstyles" | "keywords"
-            | "comment" | "operator" | "company" | "manager" | "category" | "subject" | "printim" | "buptim"
-            | "bkmkstart" | "bkmkend" | "filetbl" | "revtbl" | "pntxta" | "pntxtb" | "pnseclvl" | "do" | "template"
-            | "ftnsep" | "ftnsepc" | "aftnsep" | "atnref" | "atrfstart" | "atrfend" | "atndate" | "listtext"
-            | "pntext" | "hlinkbase" | "userprops" | "wgrffmtfilter" | "blipuid" | "falt" | "panose" | "mhtmltag"
-            | "htmltag" | "docvar" | "xe" | "tc" => RtfPlace::Skipped,
+            "shpinst" | "shp" | "shpgrp" | "shppict" | "picprop" | "do" | "info" | "formfield" => return true,
+            "colortbl" | "nonshppict" | "shprslt" | "themedata" | "datastore" | "listtable" | "listoverridetable"
+            | "rsidtbl" | "generator" | "xmlnstbl" | "mmathPr" | "latentstyles" | "keywords" | "comment"
+            | "operator" | "company" | "manager" | "category" | "subject" | "printim" | "buptim" | "bkmkstart"
+            | "bkmkend" | "filetbl" | "revtbl" | "pntxta" | "pntxtb" | "pnseclvl" | "template" | "ftnsep"
+            | "ftnsepc" | "aftnsep" | "atnref" | "atrfstart" | "atrfend" | "atndate" | "listtext" | "pntext"
+            | "hlinkbase" | "userprops" | "wgrffmtfilter" | "blipuid" | "falt" | "panose" | "mhtmltag" | "htmltag"
+            | "docvar" | "xe" | "tc" => RtfPlace::Skipped,
             _ => return false,
         };
         self.group.place = place;
@@ -364,7 +448,7 @@ impl<'a> RtfReader<'a> {
                     self.group.encoding = self.fonts.get(&value).copied().unwrap_or(self.default);
                 }
             }
-            "plain" => self.group.encoding = self.fonts.get(&self.default_font).copied().unwrap_or(self.default),
+            "plain" => self.group.encoding = self.default_encoding(),
             "fcharset" | "cpg" if self.group.place == RtfPlace::Fonts => {
                 let page = if name == "cpg" { u32::try_from(value).ok() } else { page_of_charset(value) };
                 if let Some(encoding) = page.and_then(code_page).filter(|_| self.fonts.len() < MAX_TABLE) {
@@ -384,6 +468,11 @@ impl<'a> RtfReader<'a> {
             _ => return false,
         }
         true
+    }
+
+    /// The encoding of text without a font of its own.
+    fn default_encoding(&self) -> &'static Encoding {
+        self.fonts.get(&self.default_font).copied().unwrap_or(self.default)
     }
 
     fn set_default(&mut self, encoding: Option<&'static Encoding>) {

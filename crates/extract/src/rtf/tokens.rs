@@ -30,9 +30,12 @@ impl<'a> RtfTokens<'a> {
         Self { src, at: 0 }
     }
 
-    /// Skips bytes that are no text.
-    pub(super) fn pass(&mut self, len: usize) {
-        self.at = self.at.saturating_add(len).min(self.src.len());
+    /// Passes by bytes that are no text, and returns them.
+    pub(super) fn pass(&mut self, len: usize) -> &'a [u8] {
+        let rest = self.src.get(self.at..).unwrap_or(&[]);
+        let passed = rest.get(..len).unwrap_or(rest);
+        self.at += passed.len();
+        passed
     }
 
     fn peek(&self) -> Option<u8> {

@@ -22,6 +22,8 @@ pub(crate) const PROTECTED: &str = "application/encrypted";
 /// A sheet and a text of Office 2003 in a single XML file.
 pub(crate) const SPREADSHEET_XML: &str = "application/vnd.ms-spreadsheetml";
 pub(crate) const WORD_XML: &str = "application/vnd.ms-wordml";
+/// A text of Office 2007 in a single XML file, instead of a zip file of several.
+pub(crate) const WORD_PARTS_XML: &str = "application/vnd.ms-word2006ml";
 
 /// How far into an XML file its media type may stand: behind all namespaces.
 const FLAT: usize = 16 << 10;
@@ -46,6 +48,11 @@ const MAIN_PARTS: &[(&str, &str)] = &[
     ("ms-powerpoint.template.macroenabled.main", "application/vnd.ms-powerpoint.template.macroenabled.12"),
     ("ms-powerpoint.addin.macroenabled.main", "application/vnd.ms-powerpoint.addin.macroenabled.12"),
     ("visio.drawing.main", "application/vnd.ms-visio.drawing"),
+    ("visio.template.main", "application/vnd.ms-visio.template"),
+    ("visio.stencil.main", "application/vnd.ms-visio.stencil"),
+    ("visio.drawing.macroenabled.main", "application/vnd.ms-visio.drawing.macroenabled.12"),
+    ("visio.template.macroenabled.main", "application/vnd.ms-visio.template.macroenabled.12"),
+    ("visio.stencil.macroenabled.main", "application/vnd.ms-visio.stencil.macroenabled.12"),
     ("ms-package.xps-fixeddocumentsequence", "application/vnd.ms-xpsdocument"),
 ];
 
@@ -59,10 +66,12 @@ const TELLING_NAMES: &[(&str, &str)] = &[
     ("META-INF/MANIFEST.MF", "application/java-archive"),
 ];
 
-/// The root element and namespace of documents of Office 2003 in a single XML file, and their type.
+/// The root element of documents of Office in a single XML file, something that stands before it or
+/// in it, such as its namespace, and their type.
 const FLAT_ROOTS: &[(&str, &str, &str)] = &[
     ("Workbook", "urn:schemas-microsoft-com:office:spreadsheet", SPREADSHEET_XML),
     ("wordDocument", "http://schemas.microsoft.com/office/word/2003/wordml", WORD_XML),
+    ("package", "progid=\"Word.Document\"", WORD_PARTS_XML),
 ];
 
 /// Whether a type is one of documents of an office suite.

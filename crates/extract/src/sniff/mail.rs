@@ -27,13 +27,20 @@ const HEADERS: &[&str] = &[
     "list-id",
     "status",
     "user-agent",
+    "sent",
+    "authentication-results",
+    "received-spf",
 ];
 
 /// Headers that hardly anything but a mail has.
 const TELLING: &[&str] = &["received", "return-path", "message-id", "delivered-to", "newsgroups", "mime-version"];
 
-/// How many headers a mail must have.
+/// How many headers a mail must have, and how many if none of them is telling.
 const ENOUGH: usize = 3;
+const PLENTY: usize = 4;
+
+/// Headers that do not belong to mails alone, but without which plenty of others say nothing.
+const NEEDED: [&str; 3] = ["from", "to", "subject"];
 
 /// The type of a mail or mailbox by its first lines.
 pub(super) fn kind(start: &[u8]) -> Option<&'static str> {
@@ -61,6 +68,7 @@ fn is_postmark(line: &[u8]) -> bool {
 fn is_mail<'a>(lines: impl Iterator<Item = &'a [u8]>, enough: usize) -> bool {
     let mut known = 0;
     let mut telling = enough == 1;
+    let mut needed = [false; NEEDED.len()];
     for line in lines {
         let Some(&first) = line.first() else { break };
         if first == b' ' || first == b'\t' || (first == b'>' && known == 0) {
@@ -71,10 +79,12 @@ fn is_mail<'a>(lines: impl Iterator<Item = &'a [u8]>, enough: usize) -> bool {
             break;
         }
         let is = |known: &str| name.eq_ignore_ascii_case(known.as_bytes());
-        known += usize::from(HEADERS.iter().any(|h| is(h)) || (known > 0 && name.starts_with(b"X-")));
+        let is_extra = name.starts_with(b"X-") || name.starts_with(b"ARC-");
+        known += usize::from(HEADERS.iter().any(|h| is(h)) || (known > 0 && is_extra));
         telling |= TELLING.iter().any(|h| is(h));
+        needed.iter_mut().zip(NEEDED).for_each(|(seen, header)| *seen |= is(header));
     }
-    known >= enough && telling
+    (known >= enough && telling) || (known >= PLENTY && needed == [true; NEEDED.len()])
 }
 
 #[cfg(test)]
@@ -86,6 +96,8 @@ mod tests {
         let mail = &b"Received: by a\r\n\tfor b\r\nFrom: a@b\r\nSubject: x\r\n\r\ntext"[..];
         assert_eq!(kind(mail), Some("message/rfc822"));
         assert_eq!(kind(b"From a@b Mon Jan  1 00:00:00 2001\nSubject: x\n\ntext"), Some("application/mbox"));
+        assert_eq!(kind(b"From: a\nSent: Monday\nTo: b\nSubject: c\n\nd"), Some("message/rfc822"));
+        assert_eq!(kind(b"Received: by a\nARC-Seal: i=1\nARC-Message-Signature: x\n"), Some("message/rfc822"));
         assert_eq!(kind(b"From a Mon Jun 01 10:00:00 2009\n\nno headers"), Some("application/mbox"));
         for text in
             [&b"From here: on\nwe go"[..], b"From: me\nTo: you\n\n", b"Note: this\nDate: that\nTo: all\n", b"", b"\n"]
