@@ -100,9 +100,38 @@ static SAME: &[&[&str]] = &[
     &["string", "text"],
 ];
 
+/// Endings that are spelt in two ways: British and American.
+static SPELLINGS: &[(&str, &str)] = &[
+    ("cence", "cense"),
+    ("isation", "ization"),
+    ("ise", "ize"),
+    ("ised", "ized"),
+    ("iser", "izer"),
+    ("ising", "izing"),
+    ("our", "or"),
+    ("oured", "ored"),
+    ("ours", "ors"),
+    ("tre", "ter"),
+    ("yse", "yze"),
+    ("ysed", "yzed"),
+    ("yser", "yzer"),
+    ("ysing", "yzing"),
+];
+
+/// Shorter words are different words: *four* is not *for*.
+const SHORTEST_SPELT: usize = 5;
+
 /// The other irregular forms of a word in a language.
 pub(crate) fn irregular_forms<'w>(word: &'w str, lang: &str) -> impl Iterator<Item = &'static str> + use<'w> {
     others(FORMS, word, lang)
+}
+
+/// The other spelling of a word in a language, if it has one: British for American, and American
+/// for British. Not every one it tells is a word.
+pub(crate) fn other_spellings(word: &str, lang: &str) -> impl Iterator<Item = String> {
+    let table = if lang == "en" && word.len() >= SHORTEST_SPELT { SPELLINGS } else { &[] };
+    let both = table.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]);
+    both.filter_map(|(from, to)| Some(format!("{}{to}", word.strip_suffix(from)?)))
 }
 
 /// Other words for the same thing in a language.
@@ -130,6 +159,14 @@ mod tests {
         assert_eq!(words_for_the_same("print", "en").collect::<Vec<_>>(), ["display", "show", "output"]);
         assert_eq!(words_for_the_same("print", "de").count() + irregular_forms("caught", "de").count(), 0);
         assert_eq!(words_for_the_same("zebra", "en").count(), 0);
+    }
+
+    #[test]
+    fn a_word_may_be_spelt_in_two_ways() {
+        let spelt = |word: &str, lang: &str| other_spellings(word, lang).collect::<Vec<_>>();
+        assert_eq!(spelt("colour", "en"), ["color"]);
+        assert_eq!(spelt("initialized", "en"), ["initialised"]);
+        assert!(spelt("four", "en").is_empty() && spelt("colour", "de").is_empty());
     }
 
     #[test]
