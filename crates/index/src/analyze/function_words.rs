@@ -68,8 +68,8 @@ static WORDS: &[(&str, &[&str])] = &[
 static QUESTIONS: &[(&str, &[&str], &[&str])] = &[(
     "en",
     &[
-        "am", "are", "can", "could", "did", "does", "how", "i", "is", "may", "should", "what", "when", "where", "which",
-        "who", "why", "will",
+        "am", "are", "can", "could", "did", "does", "how", "i", "is", "may", "should", "what", "when", "where",
+        "which", "who", "why", "will",
     ],
     &[
         "able",
@@ -128,7 +128,10 @@ pub(crate) fn without_contraction<'t>(text: &'t str, lang: &str) -> &'t str {
         (is_same && before.chars().all(char::is_alphabetic) && !before.is_empty()).then_some(before)
     };
     let full = endings.copied().find_map(|ending| apart(&ending)).unwrap_or(text);
-    IRREGULAR.iter().find(|(before, _)| full.eq_ignore_ascii_case(before) && full != text).map_or(full, |(_, word)| word)
+    IRREGULAR
+        .iter()
+        .find(|(before, _)| full.eq_ignore_ascii_case(before) && full != text)
+        .map_or(full, |(_, word)| word)
 }
 
 /// Whether a word begins a question in a language.
