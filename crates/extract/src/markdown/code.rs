@@ -12,7 +12,22 @@ const REACH: usize = 4;
 const PREFIXES: &[&str] = &["language-", "lang-", "highlight-source-", "highlight-", "source-", "brush:"];
 
 /// Class names that stand beside the language.
-const COMPANIONS: &[&str] = &["sourcecode", "hljs", "prettyprint", "mw-geshi", "codehilite", "code-block", "chroma"];
+const COMPANIONS: &[&str] = &[
+    "sourcecode",
+    "hljs",
+    "prettyprint",
+    "mw-geshi",
+    "codehilite",
+    "code-block",
+    "chroma",
+    "rust-example-rendered",
+    "item-decl",
+];
+
+/// Class of a block of code whose lines are blocks (Doxygen).
+const FRAGMENT: &[&str] = &["fragment"];
+/// Class of its lines.
+const LINE: &[&str] = &["line"];
 
 /// Classes of what stands in a program and is no part of it: links to its source, line numbers.
 const FOREIGN: &[&str] = &["viewcode-link", "linenos", "lineno", "line-number", "react-syntax-highlighter-line-number"];
@@ -27,7 +42,10 @@ const ALIASES: &[(&str, &str)] =
 impl MarkdownWriter<'_> {
     /// Writes a fenced code block.
     pub(super) fn code_block(&mut self, id: NodeId) {
-        let text = self.plain(id).replace("\r\n", "\n");
+        let text = match self.tree.tag(id) {
+            Some(Tag::Div) => self.lines_of_fragment(id),
+            _ => self.plain(id).replace("\r\n", "\n"),
+        };
         let code = text.strip_prefix('\n').unwrap_or(&text).trim_end();
         if code.trim().is_empty() {
             return;
@@ -61,6 +79,18 @@ impl MarkdownWriter<'_> {
         if text.ends_with(char::is_whitespace) {
             space(out);
         }
+    }
+
+    /// Whether an element is a program whose lines are elements of their own.
+    pub(super) fn is_fragment(&self, id: NodeId) -> bool {
+        let mut said = self.tree.children(id).filter(|child| self.holds_kept(*child));
+        self.tree.has_class(id, FRAGMENT) && said.all(|line| self.tree.has_class(line, LINE))
+    }
+
+    fn lines_of_fragment(&self, id: NodeId) -> String {
+        let lines = self.tree.children(id).filter(|child| self.tree.tag(*child).is_some());
+        let lines = lines.map(|line| self.plain(line).replace('\u{a0}', " ").trim_end().to_owned());
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     fn breaks_lines(&self, id: NodeId) -> bool {

@@ -68,6 +68,7 @@ impl MarkdownWriter<'_> {
                 out.push('”');
             }
             Tag::Math => self.formula(id, out),
+            Tag::Input => self.check_box(id, out),
             _ if is_silent(tag) => {}
             Tag::Other if matches!(self.tree.name(id).to_ascii_lowercase().as_str(), "kbd" | "samp") => {
                 self.inline_code(id, style, out);
@@ -82,6 +83,17 @@ impl MarkdownWriter<'_> {
                 self.break_block(style, out);
             }
             _ => self.inline_children(id, style, out),
+        }
+    }
+
+    /// The box of an item of a task list (GFM 5.3): what is done and what is not.
+    fn check_box(&self, id: NodeId, out: &mut String) {
+        let is_box = self.tree.attribute(id, "type").is_some_and(|kind| kind.trim().eq_ignore_ascii_case("checkbox"));
+        let mut around = std::iter::successors(Some(id), |node| Some(self.tree.parent(*node))).skip(1).take(NEAR);
+        let is_item = around.find_map(|node| self.tree.tag(node).filter(|tag| is_block(*tag) && *tag != Tag::P));
+        if is_box && is_item == Some(Tag::Li) && out.trim().is_empty() && self.is_kept(id) {
+            let done = self.tree.attribute(id, "checked").is_some();
+            out.push_str(if done { "[x] " } else { "[ ] " });
         }
     }
 

@@ -50,6 +50,7 @@ impl MarkdownWriter<'_> {
                 // A list that stands in a list instead of in one of its items.
                 Some(Tag::Ul | Tag::Ol) => self.within("  ", "  ", |writer| writer.item(item, loose)),
                 _ => {
+                    number = number.map(|n| self.given_number(item, "value").unwrap_or(n));
                     let marker = number.map_or_else(|| "- ".to_owned(), |n| format!("{n}. "));
                     let indent = " ".repeat(marker.len());
                     self.within(&marker, &indent, |writer| writer.item(item, loose));
@@ -57,6 +58,13 @@ impl MarkdownWriter<'_> {
                 }
             }
         }
+    }
+
+    /// The number that an item or a list gives itself. The largest that Markdown knows has nine
+    /// digits.
+    pub(super) fn given_number(&self, id: NodeId, name: &str) -> Option<u64> {
+        let given = self.tree.attribute(id, name).and_then(|number| number.trim().parse().ok());
+        given.filter(|number| *number < 1_000_000_000)
     }
 
     fn item(&mut self, id: NodeId, loose: bool) {

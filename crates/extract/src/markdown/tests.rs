@@ -95,6 +95,24 @@ fn lists_nest_and_stay_tight_if_they_are() {
 }
 
 #[test]
+fn items_say_what_is_done_and_give_their_numbers() {
+    reads(
+        "<ul><li><input type=checkbox checked disabled> Done<li><label><input type=checkbox>To do</label></ul>\
+         <ol><li>One<li value=7>Seven<li>Eight</ol><p><input type=checkbox> no item",
+        &expect![[r#"
+            - [x] Done
+            - [ ] To do
+
+            1. One
+            7. Seven
+            8. Eight
+
+            no item
+        "#]],
+    );
+}
+
+#[test]
 fn items_outside_any_list_are_items() {
     reads(
         "<p>Before<li>One\n<li>Two<p>After",
@@ -165,6 +183,25 @@ fn code_keeps_its_lines_and_names_its_language() {
             ````
 
             Call `` a `b` `` or `c`
+        "#]],
+    );
+}
+
+#[test]
+fn programs_whose_lines_are_blocks_are_code() {
+    reads(
+        "<div class=fragment><div class=line><a id=l1></a><span class=lineno>1</span> int f() {</div>\n\
+         <div class=line>  return *p;</div>\n<div class=line>}</div></div><pre class='rust rust-example-rendered'>let x;</pre>",
+        &expect![[r#"
+            ```
+             int f() {
+              return *p;
+            }
+            ```
+
+            ```rust
+            let x;
+            ```
         "#]],
     );
 }

@@ -126,14 +126,10 @@ impl<'a> MarkdownWriter<'a> {
             _ if is_silent(tag) => {}
             Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => self.heading(id, tag),
             Tag::Ul | Tag::Menu | Tag::Dir => self.list(id, None),
-            Tag::Ol => {
-                let start = self.tree.attribute(id, "start").and_then(|start| start.trim().parse().ok());
-                // The largest number that Markdown knows has nine digits.
-                let start = start.filter(|start| *start < 1_000_000_000);
-                self.list(id, Some(start.unwrap_or(1)));
-            }
+            Tag::Ol => self.list(id, Some(self.given_number(id, "start").unwrap_or(1))),
             Tag::Dl => self.definitions(id),
             Tag::Pre | Tag::Listing | Tag::Xmp | Tag::Plaintext => self.code_block(id),
+            Tag::Div if self.is_fragment(id) => self.code_block(id),
             Tag::Table => self.table(id),
             Tag::Blockquote => self.within("> ", "> ", |writer| writer.blocks(id)),
             Tag::Hr => self.rule(id),

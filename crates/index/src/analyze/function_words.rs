@@ -67,8 +67,15 @@ static WORDS: &[(&str, &[&str])] = &[
 /// get the size of a file" *get* says little, in "get request" it says much.
 static QUESTIONS: &[(&str, &[&str], &[&str])] = &[(
     "en",
-    &["how", "what", "where", "which", "who", "why", "when", "can", "does", "is"],
     &[
+        "am", "are", "can", "could", "did", "does", "how", "i", "is", "may", "should", "what", "when", "where",
+        "which", "who", "why", "will",
+    ],
+    &[
+        "able",
+        "actually",
+        "any",
+        "anything",
         "best",
         "can",
         "difference",
@@ -79,17 +86,53 @@ static QUESTIONS: &[(&str, &[&str], &[&str])] = &[(
         "happens",
         "know",
         "make",
+        "many",
         "mean",
         "means",
+        "much",
         "need",
         "possible",
+        "see",
         "some",
+        "somebody",
+        "someone",
+        "something",
+        "thing",
+        "things",
+        "try",
+        "trying",
         "use",
         "using",
         "want",
         "way",
+        "will",
+        "work",
+        "works",
     ],
 )];
+
+/// How contracted words end, by language: with something that says nothing.
+static CONTRACTIONS: &[(&str, &[&str])] = &[("en", &["'s", "'re", "'ve", "'ll", "'d", "'m", "n't"])];
+
+/// What is left of some words that change when they are contracted: of `can't`, of `won't`.
+static IRREGULAR: &[(&str, &str)] = &[("ca", "can"), ("wo", "will")];
+
+/// A word without the one that is contracted with it: `what` for `what's`, `do` for `don't`.
+pub(crate) fn without_contraction<'t>(text: &'t str, lang: &str) -> &'t str {
+    let endings = CONTRACTIONS.iter().filter(|(code, _)| *code == lang).flat_map(|(_, endings)| *endings);
+    let apart = |ending: &&str| {
+        let word = text.trim_end_matches(['?', '!', '.', ',']);
+        let at = word.char_indices().rev().nth(ending.len() - 1)?.0;
+        let (before, end) = word.split_at(at);
+        let is_same = end.replace('’', "'").eq_ignore_ascii_case(ending);
+        (is_same && before.chars().all(char::is_alphabetic) && !before.is_empty()).then_some(before)
+    };
+    let full = endings.copied().find_map(|ending| apart(&ending)).unwrap_or(text);
+    IRREGULAR
+        .iter()
+        .find(|(before, _)| full.eq_ignore_ascii_case(before) && full != text)
+        .map_or(full, |(_, word)| word)
+}
 
 /// Whether a word begins a question in a language.
 pub(crate) fn begins_question(word: &str, lang: &str) -> bool {

@@ -58,15 +58,21 @@ static FORMS: &[&[&str]] = &[
 /// Words for the same thing, each line one thing.
 static SAME: &[&[&str]] = &[
     &["add", "append", "insert"],
+    &["allow", "permit"],
     &["argument", "parameter"],
     &["begin", "start"],
     &["big", "large"],
+    &["biggest", "greatest", "largest", "maximum"],
+    &["broken", "corrupt", "damaged"],
     &["call", "invoke"],
+    &["cancel", "kill", "terminate"],
     &["car", "automobile"],
     &["catch", "handle"],
     &["change", "modify"],
     &["check", "test", "verify"],
     &["choose", "select"],
+    &["combine", "merge"],
+    &["compute", "calculate"],
     &["concatenate", "join"],
     &["convert", "transform"],
     &["copy", "duplicate"],
@@ -75,6 +81,7 @@ static SAME: &[&[&str]] = &[
     &["directory", "folder"],
     &["display", "show", "print"],
     &["doctor", "physician"],
+    &["email", "mail"],
     &["empty", "blank"],
     &["end", "finish"],
     &["equal", "identical"],
@@ -84,25 +91,60 @@ static SAME: &[&[&str]] = &[
     &["fast", "quick"],
     &["film", "movie"],
     &["find", "search"],
+    &["forbid", "prevent", "prohibit"],
     &["function", "method"],
     &["image", "picture", "photo"],
     &["int", "integer"],
     &["iterate", "loop"],
+    &["least", "minimum", "smallest"],
     &["length", "size"],
+    &["multiple", "several"],
+    &["obtain", "retrieve"],
     &["output", "print"],
     &["price", "cost"],
     &["raise", "throw"],
     &["replace", "substitute"],
+    &["revert", "undo"],
     &["save", "store"],
     &["sleep", "wait"],
     &["split", "separate"],
     &["stop", "terminate"],
     &["string", "text"],
+    &["sum", "total"],
 ];
+
+/// Endings that are spelt in two ways: British and American.
+static SPELLINGS: &[(&str, &str)] = &[
+    ("cence", "cense"),
+    ("isation", "ization"),
+    ("ise", "ize"),
+    ("ised", "ized"),
+    ("iser", "izer"),
+    ("ising", "izing"),
+    ("our", "or"),
+    ("oured", "ored"),
+    ("ours", "ors"),
+    ("tre", "ter"),
+    ("yse", "yze"),
+    ("ysed", "yzed"),
+    ("yser", "yzer"),
+    ("ysing", "yzing"),
+];
+
+/// Shorter words are different words: *four* is not *for*.
+const SHORTEST_SPELT: usize = 5;
 
 /// The other irregular forms of a word in a language.
 pub(crate) fn irregular_forms<'w>(word: &'w str, lang: &str) -> impl Iterator<Item = &'static str> + use<'w> {
     others(FORMS, word, lang)
+}
+
+/// The other spelling of a word in a language, if it has one: British for American, and American
+/// for British. Not every one it tells is a word.
+pub(crate) fn other_spellings(word: &str, lang: &str) -> impl Iterator<Item = String> {
+    let table = if lang == "en" && word.len() >= SHORTEST_SPELT { SPELLINGS } else { &[] };
+    let both = table.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]);
+    both.filter_map(|(from, to)| Some(format!("{}{to}", word.strip_suffix(from)?)))
 }
 
 /// Other words for the same thing in a language.
@@ -130,6 +172,14 @@ mod tests {
         assert_eq!(words_for_the_same("print", "en").collect::<Vec<_>>(), ["display", "show", "output"]);
         assert_eq!(words_for_the_same("print", "de").count() + irregular_forms("caught", "de").count(), 0);
         assert_eq!(words_for_the_same("zebra", "en").count(), 0);
+    }
+
+    #[test]
+    fn a_word_may_be_spelt_in_two_ways() {
+        let spelt = |word: &str, lang: &str| other_spellings(word, lang).collect::<Vec<_>>();
+        assert_eq!(spelt("colour", "en"), ["color"]);
+        assert_eq!(spelt("initialized", "en"), ["initialised"]);
+        assert!(spelt("four", "en").is_empty() && spelt("colour", "de").is_empty());
     }
 
     #[test]

@@ -26,8 +26,8 @@ mod stem;
 
 pub use cut::TokenizedText;
 pub(crate) use cutter::{Cutter, LONGEST};
-pub(crate) use function_words::{begins_question, is_function_word, is_light_in_question};
-pub(crate) use kinship::{irregular_forms, words_for_the_same};
+pub(crate) use function_words::{begins_question, is_function_word, is_light_in_question, without_contraction};
+pub(crate) use kinship::{irregular_forms, other_spellings, words_for_the_same};
 pub use stem::{StemLanguage, Stems};
 
 use script::is_paired;

@@ -1,6 +1,6 @@
 //! Which lexical tokens does a query consist of?
 
-use super::QueryError;
+use super::{FIELDS, QueryError};
 
 /// A token and its position: the character at which it begins, counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ const QUOTES: &[char] = &['"', '“', '”', '„', '«', '»'];
 /// Tokenizes a query.
 pub(super) fn signs(query: &str) -> Result<Vec<Sign>, QueryError> {
     let chars: Vec<char> = query.chars().collect();
-    let mut lexer = Lexer { chars: &chars, at: 0 };
+    let mut lexer = Lexer { chars: &chars, at: 0, open: 0 };
     let mut out = Vec::new();
     while let Some(sign) = lexer.next()? {
         out.push(sign);
@@ -42,6 +42,8 @@ pub(super) fn signs(query: &str) -> Result<Vec<Sign>, QueryError> {
 struct Lexer<'a> {
     chars: &'a [char],
     at: usize,
+    /// Brackets that words have opened and not closed: all of `print("a b", -c)` is words.
+    open: usize,
 }
 
 impl Lexer<'_> {
@@ -57,13 +59,15 @@ impl Lexer<'_> {
         let Some(first) = self.peek(0) else { return Ok(None) };
         let alone = self.peek(1).is_none_or(char::is_whitespace);
         let kind = match first {
+            _ if self.open > 0 => self.word(),
             '(' => self.step(TokenKind::Open),
             ')' => self.step(TokenKind::Close),
             '-' | '+' if alone => {
                 self.at += 1;
                 return self.next();
             }
-            '-' => self.step(TokenKind::Not),
+            // `--amend` is an option of a program.
+            '-' if self.peek(1) != Some('-') => self.step(TokenKind::Not),
             '+' => self.step(TokenKind::Plus),
             c if QUOTES.contains(&c) => self.quoted()?,
             _ => self.field().map_or_else(|| self.word(), TokenKind::Field),
@@ -87,28 +91,33 @@ impl Lexer<'_> {
         Ok(TokenKind::Quoted(text))
     }
 
-    /// A field name with its colon, unless it is part of a URL (`http://`) or of code (`std::`).
+    /// A field name with its colon, unless it is part of a URL (`http://`, `localhost:8080`), of code
+    /// (`std::`) or of a message (`TypeError: …`).
     fn field(&mut self) -> Option<String> {
         let letters = self.chars[self.at..].iter().take_while(|c| c.is_ascii_alphabetic()).count();
         if letters < 2 || self.peek(letters) != Some(':') || matches!(self.peek(letters + 1), Some(':' | '/')) {
             return None;
         }
-        let name = self.chars[self.at..self.at + letters].iter().collect();
+        let name: String = self.chars[self.at..self.at + letters].iter().collect();
+        let is_known = FIELDS.iter().any(|(known, _)| name.eq_ignore_ascii_case(known));
+        let names_what = self.peek(letters + 1).is_some_and(|c| !c.is_whitespace() && !c.is_ascii_digit());
+        if !is_known && !names_what {
+            return None;
+        }
         self.at += letters + 1;
         Some(name)
     }
 
-    /// Everything up to a space; brackets opened inside belong to it.
+    /// Everything up to a space; brackets opened inside belong to it, or to a word that follows.
     fn word(&mut self) -> TokenKind {
         let begin = self.at;
-        let mut open = 0usize;
         while let Some(c) = self.peek(0) {
             match c {
-                '(' => open += 1,
-                ')' if open == 0 => break,
-                ')' => open -= 1,
+                '(' => self.open += 1,
+                ')' if self.open == 0 => break,
+                ')' => self.open -= 1,
                 c if c.is_whitespace() || c.is_control() => break,
-                c if QUOTES.contains(&c) && open == 0 => break,
+                c if QUOTES.contains(&c) && self.open == 0 => break,
                 _ => {}
             }
             self.at += 1;

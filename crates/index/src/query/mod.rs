@@ -6,8 +6,9 @@
 //! what   = word | word* (prefix) | word~ (fuzzy, word~1 word~2) | "a phrase"
 //! field  = title headings body url inurl anchor | host site lang filetype since until
 //! ```
-//! Words may be code: `std::vector` and `push_back()` are phrases, not syntax. Syntax errors carry
-//! their position and a suggestion; a query is never silently reinterpreted.
+//! Words may be code: `std::vector`, `print(a, b)` and `--amend` are no syntax, nor is a colon that
+//! nothing or a number follows (`TypeError: …`, `localhost:80`). Syntax errors carry their position
+//! and a suggestion; a query is never silently reinterpreted.
 
 mod date;
 mod lex;

@@ -46,6 +46,18 @@ fn code_and_addresses_are_words() {
     assert_eq!(understood("print(\"x\") (f(x))"), "(and print(\"x\") f(x))");
     assert_eq!(understood("http://a.org/b?c=d"), "http://a.org/b?c=d");
     assert_eq!(understood("12:30 c++ a-b - x"), "(and 12:30 c++ a-b x)");
+    assert_eq!(understood("git commit --amend -- x"), "(and git commit --amend x)");
+    assert_eq!(understood("int main(int argc, char argv) (b)"), "(and int main(int argc, char argv) b)");
+    assert_eq!(
+        understood("(print(a, (-b)) OR f(\"c d\", e)) g"),
+        "(and (or (and print(a, (-b))) (and f(\"c d\", e))) g)"
+    );
+}
+
+#[test]
+fn messages_are_words() {
+    assert_eq!(understood("fatal: not here"), "(and fatal: not here)");
+    assert_eq!(understood("localhost:8080 error:"), "(and localhost:8080 error:)");
 }
 
 #[test]
@@ -82,7 +94,7 @@ fn what_is_wrong_is_told_with_its_place() {
     let other = understood("isbn:knuth");
     assert!(other.contains("only title: headings:") && other.contains("in quotation marks"), "{other}");
     assert!(understood(&"(".repeat(3_000)).contains("more than 200"));
-    assert!(understood(&"-".repeat(100)).contains("nested more than 30 deep"));
+    assert!(understood(&"-+".repeat(50)).contains("nested more than 30 deep"));
     assert!(understood(&"a".repeat(5_000)).contains("5000 characters"));
 }
 

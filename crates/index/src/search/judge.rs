@@ -26,8 +26,11 @@ const BOTH: f32 = 0.5;
 const SECOND: f32 = 0.3;
 const OF_SECTION: f32 = 0.8;
 
-/// What a page loses that consists of links only; from half its text on, a part of that.
+/// What a page loses that is hardly more than links; from half its text on, a part of that. The
+/// alphabetical index of a manual is not links only: what they lead to is named before them.
 const ONLY_LINKS: f32 = 0.9;
+const HALF: f32 = 50.0;
+const TO_ONLY: f32 = 20.0;
 
 /// How close two words must be to count as neighbours, in tokens, and what they count in the other
 /// order.
@@ -116,7 +119,7 @@ impl Judge<'_> {
 
     /// A page that is hardly more than links says where answers are, not what they are.
     fn discount(&self, page: &PageEvidence, out: &mut PageJudgement) {
-        let beyond_half = (f32::from(page.name.linked) / 50.0 - 1.0).clamp(0.0, 1.0);
+        let beyond_half = ((f32::from(page.name.linked) - HALF) / TO_ONLY).clamp(0.0, 1.0);
         let factor = 1.0 - ONLY_LINKS * beyond_half;
         out.text *= factor;
         out.shares.iter_mut().for_each(|(.., score)| *score *= factor);

@@ -6,7 +6,9 @@
 //! is a word like any other, and a word that it never uses is no correction.
 
 use super::Searcher;
-use crate::analyze::{StemLanguage, irregular_forms, is_function_word, is_of_pairs, words_for_the_same};
+use crate::analyze::{
+    StemLanguage, irregular_forms, is_function_word, is_of_pairs, other_spellings, words_for_the_same,
+};
 use crate::error::Result;
 use crate::schema::{TAG, TextField};
 use std::collections::HashMap;
@@ -126,6 +128,11 @@ impl Searcher {
         for other in irregular_forms(word, self.language()) {
             if self.pages_with(other) > 0 && forms.iter().all(|(form, _)| form != other) {
                 forms.push((other.to_owned(), OTHER_FORM));
+            }
+        }
+        for other in other_spellings(word, self.language()) {
+            if self.pages_with(&other) > 0 && forms.iter().all(|(form, _)| *form != other) {
+                forms.push((other, ENDING));
             }
         }
         Ok(forms)

@@ -15,7 +15,7 @@ use super::Searcher;
 use super::gather::{SoftClauses, gather};
 use super::lexicon::{ENDING, Neighbour};
 use super::source::{Clause, MatchSource};
-use crate::analyze::{IndexToken, begins_question, is_of_pairs, words};
+use crate::analyze::{IndexToken, begins_question, is_of_pairs, without_contraction, words};
 use crate::error::Result;
 use crate::query::{How, Leaf, Node};
 use crate::schema::TextField;
@@ -59,6 +59,7 @@ pub(super) struct QueryReading {
 impl Searcher {
     /// Reads a query; with `inflect` words stand for their other forms, too.
     pub(super) fn read(&self, node: Node, inflect: bool) -> Result<QueryReading> {
+        let node = self.in_full(node);
         let is_question = self.is_question(&node);
         let node = self.in_components(self.telling(node))?;
         let mut reading = QueryReading { node, corrections: Vec::new(), forms: HashMap::new(), is_question };
@@ -88,11 +89,30 @@ impl Searcher {
         Ok(reading)
     }
 
-    /// Whether a query begins as a question does.
+    /// The query with contracted words as they are in full: *what* for `what's`, *python* for
+    /// `python's`.
+    fn in_full(&self, node: Node) -> Node {
+        let Node::And(nodes) = node else { return node };
+        let in_full = |node| match node {
+            Node::Leaf(leaf) if is_plain(&leaf) => {
+                let text = without_contraction(&leaf.text, self.language()).to_owned();
+                Node::Leaf(Leaf { text, ..leaf })
+            }
+            other => other,
+        };
+        Node::And(nodes.into_iter().map(in_full).collect())
+    }
+
+    /// Whether a query begins, or ends, as a question does.
     fn is_question(&self, node: &Node) -> bool {
         let Node::And(nodes) = node else { return false };
-        let Some(Node::Leaf(first)) = nodes.first() else { return false };
-        is_plain(first) && single(first).is_some_and(|word| begins_question(&word, self.language()))
+        let plain = |node: Option<&Node>| match node {
+            Some(Node::Leaf(leaf)) if is_plain(leaf) => Some(leaf.clone()),
+            _ => None,
+        };
+        let begins = |leaf: Leaf| single(&leaf).is_some_and(|word| begins_question(&word, self.language()));
+        let ends = |leaf: Leaf| leaf.text.ends_with(['?', '？']);
+        plain(nodes.first()).is_some_and(begins) || plain(nodes.last()).is_some_and(ends)
     }
 
     /// The query without function words, unless it has nothing else.

@@ -278,6 +278,21 @@ fn other_forms_of_a_word_are_found_and_count_less() {
 }
 
 #[test]
+fn contractions_are_read_in_full_and_words_in_both_spellings() {
+    let (_dir, index) = indexed(vec![
+        page(1, "http://a/1", "t", "python has a collector of garbage"),
+        page(2, "http://a/2", "t", "the color of a wall"),
+        page(3, "http://a/3", "t", "a colour by name, and what s is"),
+    ]);
+    let total = |query: &str| index.search(&request(query, &Weights::default()), None).unwrap().total;
+    assert_eq!(found(&index, "what's python's collector"), [1]);
+    assert_eq!(found(&index, "why can’t garbage"), [1]);
+    assert_eq!(total("\"what's\""), 1, "a phrase is as it is written");
+    assert_eq!(sorted(found(&index, "colour")), [2, 3]);
+    assert_eq!(found(&index, "+colour"), [3]);
+}
+
+#[test]
 fn a_misspelt_word_is_corrected_from_the_collection_and_said_so() {
     let mut pages: Vec<IndexEntry> =
         (1..=80).map(|n| page(n, &format!("http://a/{n}"), "t", "a regular expression matches a pattern")).collect();
