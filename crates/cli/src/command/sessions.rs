@@ -31,7 +31,7 @@ fn print(report: &SessionReport, two: bool, out: &mut impl std::io::Write) -> st
         writeln!(out, "{}\n  {}", row.url, row.identity)?;
     }
     for refused in &report.refused {
-        writeln!(out, "no URL\t{refused}")?;
+        writeln!(out, "no URL\t{}", crate::out::clip(refused, 200))?;
     }
     Ok(())
 }
