@@ -245,7 +245,7 @@ fn sql_answers_in_every_format() {
     let csv = home.orb(&["sql", PROJECT, sql, "--format", "csv"]);
     assert_eq!(csv.expect(0).text().lines().collect::<Vec<_>>(), ["kind,pages", &format!("HTML,{html}")]);
     assert!(home.orb(&["sql", PROJECT, sql]).expect(0).text().contains(&html.to_string()));
-    for nothing in ["", "-- nothing"] {
+    for nothing in ["", "/* nothing */"] {
         assert!(home.orb(&["sql", PROJECT, nothing]).complaint(1).contains("there is no SELECT"));
     }
     let schema = home.orb(&["sql", PROJECT, "--schema"]);
