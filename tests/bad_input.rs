@@ -123,6 +123,7 @@ fn a_server_that_was_down_is_asked_again_by_the_same_command() {
     let is_up = Arc::new(AtomicBool::new(false));
     let up = Arc::clone(&is_up);
     let site = Script::serve(move |heard| match heard.target.as_str() {
+        "/robots.txt" => absent(),
         _ if !up.load(Ordering::SeqCst) => b"no HTTP at all\r\n\r\n".to_vec(),
         "/" => page(["/a"]),
         "/a" => page(["/"]),
