@@ -60,10 +60,10 @@ fn every_command_that_the_manual_shows_is_understood() {
 
 #[test]
 fn shown_commands_are_split_as_a_shell_does() {
-    let page = "```sh\nA=b orb sql p \"SELECT 1\n  FROM q\" | head   # orb no\norb x '#1' \\\n  -y < in\ncd orb\n```\n\
+    let page = "```sh\nA=b orb search p \"two\n  lines\" | head   # orb no\norb x '#1' \\\n  -y < in\ncd orb\n```\n\
                 orb prose\n```console\n$ orb a && orb b …\norb says\n```\n```toml\norb = 1\n```\n";
     let shown: Vec<String> = commands(page).iter().map(|words| words.join("|")).collect();
-    assert_eq!(shown, ["orb|sql|p|SELECT 1\n  FROM q", "orb|x|#1|-y", "orb|a", "orb|b"]);
+    assert_eq!(shown, ["orb|search|p|two\n  lines", "orb|x|#1|-y", "orb|a", "orb|b"]);
 }
 
 /// The commands of this program that the shell blocks of a document show.
