@@ -6,10 +6,13 @@
 mod harness;
 
 use harness::orb::{Finished, Home, PROJECT, crawling};
+use harness::script::{Script, absent, page};
 use harness::tls::{Flaw, SecureSite};
 use orb_testweb::{Dns, Server, Spec, Web};
 use std::fs;
 use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 const PAGE: &str = "<!doctype html><title>Behind TLS</title><p>Here.";
 
@@ -94,6 +97,8 @@ fn seeds_that_cannot_be_read_are_named() {
     fs::write(&list, "# a comment\n\nhttp://fine.test/\nhttp://[broken\n").unwrap();
     let broken = home.orb(&crawling(&[&format!("@{}", list.display())]));
     assert!(refused(&broken).contains("seeds.txt:4"), "{broken}");
+    let unmarked = home.orb(&crawling(&[list.to_str().unwrap()]));
+    assert!(refused(&unmarked).contains("@FILE"), "{unmarked}");
     fs::write(&list, "# nothing else\n").unwrap();
     let empty = home.orb(&crawling(&[&format!("@{}", list.display())]));
     assert!(refused(&empty).contains("seed"), "{empty}");
@@ -111,6 +116,32 @@ fn a_refused_connection_is_named() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("http://127.0.0.1:{port}/");
     refused_crawl(&[&url, "--retries", "0", "--delay", "0"], &[&url, "refused"]);
+}
+
+#[test]
+fn a_server_that_was_down_is_asked_again_by_the_same_command() {
+    let is_up = Arc::new(AtomicBool::new(false));
+    let up = Arc::clone(&is_up);
+    let site = Script::serve(move |heard| match heard.target.as_str() {
+        "/robots.txt" => absent(),
+        _ if !up.load(Ordering::SeqCst) => b"no HTTP at all\r\n\r\n".to_vec(),
+        "/" => page(["/a"]),
+        "/a" => page(["/"]),
+        _ => absent(),
+    });
+    let (home, url) = (Home::new(), format!("http://{}/", site.address));
+    let crawl = || home.orb(&crawling(&[&url, "--retries", "0", "--delay", "0"]));
+    for _ in 0..2 {
+        let asked = site.heard().len();
+        assert!(refused(&crawl()).contains("not HTTP"));
+        assert!(site.heard().len() > asked, "it was not asked again");
+    }
+    is_up.store(true, Ordering::SeqCst);
+    assert_eq!(crawl().expect(0).number("pages"), 2);
+    let asked = site.heard().len();
+    assert_eq!(crawl().expect(0).number("pages"), 2);
+    assert_eq!(site.heard().len(), asked, "what was reached is done");
+    home.orb(&["check", PROJECT]).expect(0);
 }
 
 #[test]
@@ -282,6 +313,7 @@ fn bad_numbers_and_units_are_refused() {
         ["--resolve", "nonsense"],
         ["--dns", "nonsense"],
         ["--proxy", "nonsense://"],
+        ["--accept", "nonsense"],
     ] {
         let finished = Home::new().orb(&crawling(&["http://127.0.0.1:1/", flags[0], flags[1]]));
         assert!(matches!(finished.code, Some(1 | 2)), "{finished}");

@@ -73,6 +73,41 @@ fn an_empty_home_has_nothing_and_says_so() {
     let home = Home::new();
     assert_eq!(told(&home, &["status"]).as_array().map(Vec::len), Some(0));
     assert_eq!(told(&home, &["project", "list"]).as_array().map(Vec::len), Some(0));
+    assert_eq!(told(&home, &["user", "list"]).as_array().map(Vec::len), Some(0));
+    home.orb(&["run-due", "--dry-run"]).expect(0);
+    home.orb(&["plan", "--pages", "100"]).expect(0);
+    let asked: [&[&str]; 9] = [
+        &["status", "p"],
+        &["stats", "p"],
+        &["track", "p"],
+        &["search", "p", "word"],
+        &["sql", "p", "SELECT 1"],
+        &["intake", "p"],
+        &["deliver", "p"],
+        &["project", "show", "p"],
+        &["project", "remove", "p", "--yes"],
+    ];
+    for args in asked {
+        let refused = home.orb(args);
+        assert!(refused.complaint(1).contains("no project p"), "{args:?}: {refused}");
+    }
+    assert!(!home.path().exists(), "to ask makes no home");
+}
+
+#[test]
+fn a_project_that_cannot_be_read_hides_no_other() {
+    let home = Home::new();
+    for name in ["a", "b", "c"] {
+        home.orb(&["project", "new", name, "--seed", "http://a.test/"]).expect(0);
+    }
+    fs::write(home.path().join("b/crawl.db"), "this is no database at all, but long enough".repeat(100)).unwrap();
+    let status = home.orb(&["status", "--json"]);
+    let said = status.complaint(1);
+    assert!(said.contains("project b") && said.contains("damaged"), "{said}");
+    let rows = status.json();
+    assert_eq!((&rows[0]["project"], &rows[1]["project"]), (&"a".into(), &"c".into()), "{status}");
+    assert_eq!(told(&home, &["status", "--limit", "1"])[0]["project"], "a");
+    assert_eq!(told(&home, &["status", "--offset", "2"])[0]["project"], "c");
 }
 
 #[test]
@@ -210,6 +245,9 @@ fn sql_answers_in_every_format() {
     let csv = home.orb(&["sql", PROJECT, sql, "--format", "csv"]);
     assert_eq!(csv.expect(0).text().lines().collect::<Vec<_>>(), ["kind,pages", &format!("HTML,{html}")]);
     assert!(home.orb(&["sql", PROJECT, sql]).expect(0).text().contains(&html.to_string()));
+    for nothing in ["", "/* nothing */"] {
+        assert!(home.orb(&["sql", PROJECT, nothing]).complaint(1).contains("there is no SELECT"));
+    }
     let schema = home.orb(&["sql", PROJECT, "--schema"]);
     for table in ["host", "page", "visit", "link", "image", "run"] {
         assert!(schema.expect(0).text().contains(table), "{schema}");

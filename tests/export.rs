@@ -97,7 +97,8 @@ fn what_is_there_is_not_written_over_unless_it_may_be() {
         assert!(finished.complaint(1).contains("precious.csv"), "{finished}");
     }
     export(&home, &["csv", "--table", "pages", "-o", "/dev/null", "--force"]).complaint(1);
-    export(&home, &["csv", "--table", "pages", "-o", "no/such/dir/x.csv"]).complaint(1);
+    let nowhere = export(&home, &["csv", "--table", "pages", "-o", "no/such/dir/x.csv"]);
+    assert!(nowhere.complaint(1).ends_with("cannot write no/such/dir/x.csv: there is no directory no/such/dir"));
 }
 
 #[test]
@@ -108,6 +109,7 @@ fn what_makes_no_sense_is_refused() {
         &["wacz", "--table", "pages"],
         &["csv", "postgres://x/y"],
         &["markdown", "--model", "both"],
+        &["csv", "--whole"],
         &["wacz", "-o", "-"],
         &["postgres"],
         &["excel"],

@@ -3,7 +3,7 @@
 //! People paste URLs as their browsers show them. A page is looked up by the URL as typed, then by
 //! its canonical form, then by its identity without the session ids of its host.
 
-use crate::{AnswerError, Collection, Result};
+use crate::{AnswerError, Collection, Result, clip};
 use orb_page::PageId;
 use orb_store::PageRow;
 use orb_urls::session::Site;
@@ -29,7 +29,8 @@ impl Collection {
             return Ok(page);
         }
         let canonical = Canonicaliser::new(Rules::default()).parse_seed(url);
-        let canonical = canonical.map_err(|e| AnswerError::Malformed(format!("'{url}' is not a URL: {e}")))?;
+        let canonical =
+            canonical.map_err(|e| AnswerError::Malformed(format!("'{}' is not a URL: {e}", clip(url, 100))))?;
         if let Some(page) = self.catalogue().page_by_url(canonical.as_str())? {
             return Ok(page);
         }

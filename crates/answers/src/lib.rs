@@ -126,7 +126,9 @@ pub use show::{ShownPage, show};
 pub use size::project_size;
 pub use sql::{SqlQuery, cell_text, cell_value, schema, sql};
 pub use stats::{CountAge, CrawlStats, HostRules, ShownRule, counted_stats, stats};
-pub use status::{ProjectStatus, RunStanding, is_attended, is_running, last_run, last_written, status, status_of};
+pub use status::{
+    HomeStatus, ProjectStatus, RunStanding, is_attended, is_running, last_run, last_written, status, status_of,
+};
 pub use timing::{QueryTimings, time_queries};
 pub use top::{RankedKind, Top, TopRow, top};
 pub use upkeep::{

@@ -200,10 +200,7 @@ pub fn plan(home: &Path, wishes: &Wishes, from: Option<&str>) -> Result<CrawlPla
 
 /// What was collected so far, and in how many projects.
 fn measured(home: &Path, from: Option<&str>) -> Result<(Sums, usize)> {
-    if from.is_none() && !home.join("orb.db").exists() {
-        return Ok((Sums::default(), 0));
-    }
-    let home = Home::open(home)?;
+    let home = Home::look(home)?;
     let projects = match from {
         Some(name) => vec![home.find(name)?],
         None => home.list()?,

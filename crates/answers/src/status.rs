@@ -1,6 +1,6 @@
 //! What is there, and what is running?
 
-use crate::{Result, due, is_shared_copy};
+use crate::{AnswerError, Result, Window, due, is_shared_copy};
 use orb_page::{Moment, RunState};
 use orb_project::Settings;
 use orb_store::{Home, ProjectDir, ProjectLock, RunCounters, RunReader, RunRecord, RunStatus};
@@ -51,13 +51,25 @@ impl ProjectStatus {
     }
 }
 
-/// The state of a project, or of all projects of a home.
-pub fn status(home: &Home, project: Option<&str>) -> Result<Vec<ProjectStatus>> {
-    let projects = match project {
-        Some(name) => vec![home.find(name)?],
-        None => home.list()?,
-    };
-    projects.iter().map(status_of).collect()
+/// The states of the projects of a home.
+#[derive(Debug, Default)]
+pub struct HomeStatus {
+    /// Those that can be read, by name.
+    pub projects: Vec<ProjectStatus>,
+    /// Those that cannot, by name, with the reason.
+    pub unreadable: Vec<(String, AnswerError)>,
+}
+
+/// The states of some projects of a home. One that cannot be read hides none of the others.
+pub fn status(home: &Home, rows: Window) -> Result<HomeStatus> {
+    let mut found = HomeStatus::default();
+    for project in rows.of(home.list()?) {
+        match status_of(&project) {
+            Ok(status) => found.projects.push(status),
+            Err(why) => found.unreadable.push((project.name, why)),
+        }
+    }
+    Ok(found)
 }
 
 /// The state of a project that was already looked up.

@@ -1,11 +1,14 @@
-//! Does docs/commands.md say what the program understands?
+//! Do the documents say what the program understands?
 //!
-//! The reference is rendered from clap's own description of the command line, so that it cannot
-//! drift from it. `UPDATE_EXPECT=1 cargo test -p orb --bin orb reference` rewrites the file.
+//! The reference, docs/commands.md, is rendered from clap's own description of the command line, so
+//! that it cannot drift from it. `UPDATE_EXPECT=1 cargo test -p orb --bin orb reference` rewrites
+//! the file. Every command that the README and the manual show is parsed.
 
 use crate::args::Cli;
 use clap::{Arg, Command, CommandFactory as _};
 use expect_test::expect_file;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 const WIDTH: usize = 100;
 
@@ -37,6 +40,78 @@ fn the_command_reference_is_what_clap_knows() {
     }
     visible(&root).for_each(|command| section(&mut page, command, &format!("orb {}", command.get_name()), 2));
     expect_file!["../../../docs/commands.md"].assert_eq(&page);
+}
+
+#[test]
+fn every_command_that_the_manual_shows_is_understood() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let pages = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let pages: Vec<PathBuf> = pages.chain([root.join("README.md")]).collect();
+    let mut understood = 0;
+    for page in pages.iter().filter(|page| page.extension().is_some_and(|extension| extension == "md")) {
+        for words in commands(&fs::read_to_string(page).unwrap()) {
+            let parsed = Cli::command().try_get_matches_from(&words);
+            assert!(parsed.is_ok(), "{}: {}: {}", page.display(), words.join(" "), parsed.unwrap_err());
+            understood += 1;
+        }
+    }
+    assert!(understood > 80, "only {understood} commands were found");
+}
+
+#[test]
+fn shown_commands_are_split_as_a_shell_does() {
+    let page = "```sh\nA=b orb search p \"two\n  lines\" | head   # orb no\norb x '#1' \\\n  -y < in\ncd orb\n```\n\
+                orb prose\n```console\n$ orb a && orb b …\norb says\n```\n```toml\norb = 1\n```\n";
+    let shown: Vec<String> = commands(page).iter().map(|words| words.join("|")).collect();
+    assert_eq!(shown, ["orb|search|p|two\n  lines", "orb|x|#1|-y", "orb|a", "orb|b"]);
+}
+
+/// The commands of this program that the shell blocks of a document show.
+fn commands(document: &str) -> Vec<Vec<String>> {
+    let (mut script, mut language) = (String::new(), None);
+    for line in document.lines() {
+        match (line.trim_start().strip_prefix("```"), language) {
+            (Some(opened), None) => language = Some(opened),
+            (Some(_), Some(_)) => language = None,
+            (None, Some("sh")) => script.extend([line, "\n"]),
+            (None, Some("console")) => script.extend(line.strip_prefix("$ ").into_iter().flat_map(|l| [l, "\n"])),
+            _ => {}
+        }
+    }
+    let named = |words: Vec<String>| {
+        let at = words.iter().position(|word| !word.contains('='))?;
+        (words[at] == "orb").then(|| words[at..].to_vec())
+    };
+    split(&script).into_iter().filter_map(named).collect()
+}
+
+/// A script as commands of words: quotes, comments and continued lines as in a shell; what a
+/// command reads from or writes to is left out, and so is an ellipsis.
+fn split(script: &str) -> Vec<Vec<String>> {
+    let (mut commands, mut words, mut word) = (Vec::new(), Vec::new(), None::<String>);
+    let mut chars = script.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\'' | '"' => {
+                let quoted = chars.by_ref().take_while(|next| *next != c);
+                word.get_or_insert_default().extend(quoted);
+            }
+            '#' if word.is_none() => while chars.next_if(|next| *next != '\n').is_some() {},
+            '\\' if chars.next_if_eq(&'\n').is_some() => {}
+            ' ' => words.extend(word.take()),
+            '\n' | '|' | '&' | ';' => {
+                words.extend(word.take());
+                commands.push(std::mem::take(&mut words));
+            }
+            _ => word.get_or_insert_default().push(c),
+        }
+    }
+    for words in &mut commands {
+        let read_on = words.iter().position(|word| word.starts_with(['<', '>']));
+        words.truncate(read_on.unwrap_or(words.len()));
+        words.retain(|word| word != "…");
+    }
+    commands
 }
 
 fn visible(command: &Command) -> impl Iterator<Item = &Command> {

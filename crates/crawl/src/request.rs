@@ -9,9 +9,9 @@ use crate::track::RevisitSelection;
 use crate::watch::journal::Journal;
 use crate::{Crawl, CrawlError, Progress, Stop, Summary, open_project};
 use orb_answers::last_run;
-use orb_page::RunKind;
+use orb_page::{RunKind, RunState};
 use orb_project::{AskedProject, Settings, Wrong};
-use orb_store::{CatalogueReader, Home, PageRow, ProjectDir, RunStatus, StoreError};
+use orb_store::{CatalogueReader, Home, PageRow, ProjectDir, RunCounters, RunStatus, StoreError};
 use orb_urls::Address;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -169,13 +169,16 @@ fn sensible(project: Option<&ProjectDir>, settings: &Settings) -> Result<(), Cra
 }
 
 /// Why a run fetched nothing at all, given its first seed; `None` if it did fetch something, or
-/// earlier runs did.
+/// earlier runs fetched the seed.
 pub fn why_unreached(home: &Home, summary: &Summary, seed: &str) -> Result<Option<String>, StoreError> {
     if summary.counters.pages > 0 {
         return Ok(None);
     }
     let reader = CatalogueReader::open(&home.find(&summary.project)?)?;
-    let never = |page: &PageRow| page.status.is_none() && page.visits <= 1;
-    let page = reader.page_by_url(seed)?.filter(never);
+    let is_first = reader.runs()?.iter().all(|run| RunCounters::of(&run.counters).pages == 0);
+    let never = |page: &PageRow| page.status.is_none() && (is_first || page.visits <= 1);
+    // A budget of nothing leaves everything as it was.
+    let is_left = |page: &PageRow| page.visits == 0 && summary.state == RunState::Budget;
+    let page = reader.page_by_url(seed)?.filter(|page| never(page) && !is_left(page));
     Ok(page.map(|page| page.problem.or(page.why).or(summary.waiting.first().cloned()).unwrap_or(page.kind)))
 }

@@ -40,7 +40,8 @@ use orb_page::{Moment, PageId, RunId, RunKind, RunState, UrlKey};
 use orb_project::Settings;
 use orb_project::units::Pace;
 use orb_store::{
-    ArchiveReader, KnownPage, Project, ProjectDir, ProjectOptions, QueueLengths, RunCounters, RunStatus, StoreError,
+    ArchiveReader, KnownPage, Project, ProjectDir, ProjectOptions, QueueLengths, RunCounters, RunRecord, RunStatus,
+    StoreError,
 };
 use orb_urls::Address;
 use std::sync::atomic::AtomicUsize;
@@ -82,12 +83,14 @@ pub(crate) struct CurrentRun {
     counters: RunCounters,
     unclean: bool,
     settings_before: Option<String>,
+    /// Whether the run before it has reached none of its seeds: they are asked again.
+    tries_again: bool,
 }
 
 impl CurrentRun {
     /// A run of several machines: each counts what it does itself.
     pub(crate) fn shared(id: RunId, kind: RunKind) -> Self {
-        Self { id, kind, counters: RunCounters::default(), unclean: false, settings_before: None }
+        Self { id, kind, counters: RunCounters::default(), unclean: false, settings_before: None, tries_again: false }
     }
 
     /// The line that opens its log.
@@ -216,6 +219,7 @@ impl Crawl {
         let Some(last) = self.project.last_run()? else { return Ok(None) };
         let keys: Vec<UrlKey> = self.seeds.iter().map(|s| UrlKey::of(s.as_str())).collect();
         let open = last.state != RunStatus::Ended(RunState::Done)
+            || has_reached_nothing(&last)
             || self.project.queued() > 0
             || self.project.pages_of(&keys)?.contains(&None)
             || self.settings.judges_otherwise(&last.settings)
@@ -336,6 +340,8 @@ fn pass(
                 known.page.depth == 0 || chosen.is_none_or(|pages| pages.binary_search(&known.page.page).is_ok())
             };
             recorder.plant_known(&config.read, &mut { is_chosen })?;
+        } else if run.tries_again {
+            recorder.plant_known(&config.read, &mut |known: &KnownPage| known.page.depth == 0 && !known.there)?;
         }
         recorder.plant_aliases()?;
         recorder.replant(config, run.settings_before.as_deref().unwrap_or_default(), &scene.live.text())?;
@@ -374,12 +380,21 @@ fn begin(project: &mut Project, settings: &Settings, kind: RunKind) -> Result<Cu
         project.resume_run(last.id)?;
         let settings_before = Some(last.settings.clone());
         let unclean = last.finished_at.is_none();
-        return Ok(CurrentRun { id: last.id, kind: last.kind, counters, unclean, settings_before });
+        let before = project.reader()?.runs()?.into_iter().find(|other| other.id != last.id);
+        let tries_again = before.as_ref().is_some_and(has_reached_nothing);
+        return Ok(CurrentRun { id: last.id, kind: last.kind, counters, unclean, settings_before, tries_again });
     }
+    let tries_again = last.as_ref().is_some_and(has_reached_nothing);
     let settings_before = last.map(|run| run.settings);
     let now = settings.without_passwords().to_toml();
     let id = project.begin_run(kind, settings_before.as_ref().unwrap_or(&now))?;
-    Ok(CurrentRun { id, kind, counters: RunCounters::default(), unclean: false, settings_before })
+    Ok(CurrentRun { id, kind, counters: RunCounters::default(), unclean: false, settings_before, tries_again })
+}
+
+/// Whether a crawl ended without a single answer: its servers were down, or the network was.
+fn has_reached_nothing(run: &RunRecord) -> bool {
+    let counters = RunCounters::of(&run.counters);
+    run.kind == RunKind::Crawl && counters.pages == 0 && counters.errors > 0
 }
 
 /// The seeds given now, those of earlier runs, and their redirect targets.

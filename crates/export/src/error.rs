@@ -19,13 +19,12 @@ pub enum ExportError {
     #[error("{0}")]
     Refused(String),
     /// An error from a PostgreSQL server.
-    #[error("cannot {what} in PostgreSQL: {}", said(source))]
+    #[error("PostgreSQL: cannot {what}: {}", said(reason))]
     Postgres {
         /// What was attempted.
         what: &'static str,
-        /// Its message.
-        #[source]
-        source: postgres::Error,
+        /// Its message, with whatever caused it.
+        reason: postgres::Error,
     },
 }
 

@@ -68,7 +68,8 @@ impl AskedProject {
         settings.seeds.extend(urls.into_iter().filter(|url| !listed.contains(url)));
         settings.name = Some(name.clone());
         if seeds.is_empty() && !leads_anywhere(&settings) {
-            return Err(ProjectError::Malformed(format!("project {name} has no seeds; give a URL")));
+            let what = if name.is_empty() { given.join(" ") } else { format!("project {name}") };
+            return Err(ProjectError::Malformed(format!("{what} has no seeds; give a URL")));
         }
         Ok(Self { name, settings, seeds, file })
     }
@@ -211,9 +212,10 @@ impl SeedReader {
                 return Err(ProjectError::Malformed(format!("{place}'{}' names no news server; {how}", quoted(text))));
             }
         };
-        self.canonical
-            .parse_seed(&url)
-            .map_err(|e| ProjectError::Malformed(format!("{place}'{}' is not a URL to start from: {e}", quoted(text))))
+        self.canonical.parse_seed(&url).map_err(|e| {
+            let hint = if Path::new(text).is_file() { "; @FILE reads URLs from a file" } else { "" };
+            ProjectError::Malformed(format!("{place}'{}' is not a URL to start from: {e}{hint}", quoted(text)))
+        })
     }
 }
 
@@ -264,6 +266,10 @@ mod tests {
         assert_eq!(said(&["p"]), "project p has no seeds; give a URL");
         assert!(said(&["http://[/"]).starts_with("'http://[/' is not a URL to start from: "));
         assert_eq!(said(&["@nowhere"]), "cannot read the seeds in nowhere");
+        assert_eq!(said(&["@/dev/null"]), "@/dev/null has no seeds; give a URL");
+        let list = tmp.path().join("list");
+        std::fs::write(&list, "http://a.test/").unwrap();
+        assert!(said(&[list.to_str().unwrap()]).ends_with("@FILE reads URLs from a file"));
         let kept = AskedProject::kept(&home, "p").unwrap_err().to_string();
         assert_eq!(kept, "project p has no settings; orb project edit p writes them");
     }

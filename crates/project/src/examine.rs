@@ -133,6 +133,11 @@ fn fetch(settings: &Settings) -> Vec<Wrong> {
         let what = format!("'{dns}' is not a name server; write it like 127.0.0.1:53");
         wrongs.push(Wrong::new("fetch.dns", what));
     }
+    let is_type = |text: &str| text == "*" || text.split_once('/').is_some_and(|(a, b)| !a.is_empty() && !b.is_empty());
+    if let Some((n, odd)) = fetch.accept.iter().enumerate().find(|(_, text)| !is_type(text.trim())) {
+        let what = format!("'{odd}' is not a media type; write it like text/html or image/*");
+        wrongs.push(Wrong::new(format!("fetch.accept[{n}]"), what));
+    }
     if fetch.cookies_file.is_some() && !fetch.cookies {
         wrongs.push(Wrong::new("fetch.cookies_file", "cookies are switched off (fetch.cookies = false)"));
     }

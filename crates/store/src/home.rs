@@ -93,6 +93,16 @@ impl Home {
         Ok(Self { dir: dir.to_owned(), db })
     }
 
+    /// Opens a home to see what is in it. One that was never made is empty, and is not made for
+    /// this: a mistyped directory stays as it was.
+    pub fn look(dir: &Path) -> Result<Self> {
+        let is_made = dir.join("orb.db").exists();
+        if is_made || (dir.exists() && !dir.is_dir()) {
+            return Self::open(dir);
+        }
+        Ok(Self { dir: dir.to_owned(), db: open_list(Path::new(":memory:"))? })
+    }
+
     /// Removes a home that was created for nothing. Does nothing if it holds a project or any file
     /// that is not its own.
     pub fn discard_if_empty(self) {
@@ -345,6 +355,24 @@ mod tests {
         home.project("p").unwrap();
         home.discard_if_empty();
         assert!(dir.join("p").exists() && dir.join("orb.db").exists());
+    }
+
+    #[test]
+    fn to_look_for_a_home_makes_none_and_finds_what_lies_there() {
+        let tmp = tempfile::tempdir().unwrap();
+        let dir = tmp.path().join("home");
+        let home = Home::look(&dir).unwrap();
+        assert!(home.list().unwrap().is_empty() && matches!(home.find("p"), Err(StoreError::NoSuchProject { .. })));
+        assert!(!dir.exists());
+        fs::create_dir_all(dir.join("p")).unwrap();
+        fs::write(dir.join("p/project.toml"), "").unwrap();
+        assert_eq!(home.find("p").unwrap().dir, dir.join("p"), "copied from another home");
+        assert!(!dir.join("orb.db").exists());
+        Home::open(&dir).unwrap().project("q").unwrap();
+        assert_eq!(Home::look(&dir).unwrap().list().unwrap().len(), 1);
+        let file = tmp.path().join("file");
+        fs::write(&file, "x").unwrap();
+        assert!(matches!(Home::look(&file), Err(StoreError::NotWritable { .. })));
     }
 
     #[test]

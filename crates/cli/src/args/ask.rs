@@ -14,6 +14,8 @@ pub(crate) struct StatusArgs {
     pub(crate) why: bool,
     #[command(flatten)]
     pub(crate) place: StoreArgs,
+    #[command(flatten)]
+    pub(crate) listing: ListingArgs,
 }
 
 /// A command about a page.

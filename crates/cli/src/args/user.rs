@@ -1,5 +1,6 @@
 //! What can be said to `orb user`?
 
+use super::ListingArgs;
 use crate::command::user::token::TokenArgs;
 use crate::command::user::{AddUserArgs, GrantArgs};
 use clap::{Args, Subcommand};
@@ -17,7 +18,7 @@ pub(crate) enum UserCommand {
     /// Add a user; the password is read from standard input or asked for
     Add(AddUserArgs),
     /// List the users and what they may do
-    List,
+    List(ListingArgs),
     /// Remove a user with all sessions and tokens
     Remove {
         /// The user

@@ -25,7 +25,7 @@ pub(crate) struct DeliverArgs {
 }
 
 pub(crate) fn run(common: &Common, args: &DeliverArgs) -> Result<(), CommandFailure> {
-    let project = Home::open(&common.home)?.find(&args.project)?;
+    let project = Home::look(&common.home)?.find(&args.project)?;
     let stop = Stop::new();
     let _listening = signals::watch(Arc::clone(&stop))?;
     if args.trial {

@@ -21,9 +21,14 @@ use std::time::Duration;
 const PROJECT: &str = "demo";
 
 pub(crate) fn run(common: &Common, args: &DemoArgs) -> Result<(), CommandFailure> {
-    let server = Server::spawn(Spec::demo())?;
     let temporary = tempfile::tempdir()?;
     let home = args.keep.clone().unwrap_or_else(|| temporary.path().to_owned());
+    // The web of an earlier demo had other ports: its pages could only fail.
+    if Home::look(&home)?.find(PROJECT).is_ok() {
+        let why = format!("{} has a project {PROJECT} already: keep this demo in another directory", home.display());
+        return Err(CommandFailure::Failed(anyhow::anyhow!(why)));
+    }
+    let server = Server::spawn(Spec::demo())?;
     let common = Common {
         home: home.clone(),
         json: common.json,

@@ -23,7 +23,7 @@ pub(crate) struct IntakeArgs {
 }
 
 pub(crate) fn run(common: &Common, args: &IntakeArgs) -> Result<(), CommandFailure> {
-    let project = Home::open(&common.home)?.find(&args.project)?;
+    let project = Home::look(&common.home)?.find(&args.project)?;
     let mut stdout = out::stdout();
     if args.urls.is_empty() {
         let state = orb_answers::intake(&project)?;

@@ -59,7 +59,7 @@ pub(crate) fn find(common: &Common, of: &ProjectArgs) -> Result<ProjectPlace, Co
     if let Some(at) = of.place.address(false)? {
         return Ok(ProjectPlace::There(Box::new(at)));
     }
-    match (Home::open(&common.home)?.find(&of.project), of.place.elsewhere()?) {
+    match (Home::look(&common.home)?.find(&of.project), of.place.elsewhere()?) {
         (Err(StoreError::NoSuchProject { .. }), Some(at)) => Ok(ProjectPlace::There(Box::new(at))),
         (here, _) => Ok(ProjectPlace::Here(here?)),
     }

@@ -37,7 +37,7 @@ struct Round<'a> {
 }
 
 pub(crate) fn run(common: &Common, args: &RunDueArgs) -> Result<(), CommandFailure> {
-    let home = Home::open(&common.home)?;
+    let home = Home::look(&common.home)?;
     let account = run_due(&home, &mut Round { common, home: &home, args })?;
     for (project, why) in account.unknown.iter().filter(|_| args.dry_run) {
         complain(&format!("project {project}: {why}"));

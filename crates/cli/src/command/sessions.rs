@@ -3,7 +3,7 @@
 use crate::args::Common;
 use crate::failure::CommandFailure;
 use crate::out;
-use orb_answers::{SessionReport, inspect_sessions};
+use orb_answers::{SessionReport, clip, inspect_sessions};
 use std::io::Write as _;
 
 pub(super) fn run(common: &Common, first: &[u8], second: Option<&[u8]>) -> Result<(), CommandFailure> {
@@ -31,7 +31,7 @@ fn print(report: &SessionReport, two: bool, out: &mut impl std::io::Write) -> st
         writeln!(out, "{}\n  {}", row.url, row.identity)?;
     }
     for refused in &report.refused {
-        writeln!(out, "no URL\t{refused}")?;
+        writeln!(out, "no URL\t{}", clip(refused, 200))?;
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ pub(super) fn run(common: &Common, args: &TrackArgs) -> Result<(), CommandFailur
         Some(file) => rehearse(Rehearsed::Mix(Path::new(file)), &args.policies)?,
         None => {
             let name = args.crawl.seeds.first().context("say which project; or --history FILE")?;
-            let project = Home::open(&common.home)?.find(name)?;
+            let project = Home::look(&common.home)?.find(name)?;
             rehearse(Rehearsed::Recorded(&project), &args.policies)?
         }
     };

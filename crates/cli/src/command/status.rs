@@ -1,34 +1,57 @@
 //! `orb status`: which projects are there, and what is running?
 
 use crate::args::{Common, StatusArgs};
-use crate::failure::CommandFailure;
+use crate::failure::{CommandFailure, complain, one_line};
 use crate::out;
-use orb_answers::{ContestedAddress, ProjectStatus, RunStanding, SharedStatus, SharedWorkerStatus};
+use orb_answers::{ContestedAddress, HomeStatus, ProjectStatus, RunStanding, SharedStatus, SharedWorkerStatus};
 use orb_crawl::SpeedAccount;
 use orb_project::{Home, ProjectDir};
 use serde::Serialize;
 use std::io::Write as _;
 
 pub(crate) fn run(common: &Common, args: &StatusArgs) -> Result<(), CommandFailure> {
+    let rows = args.listing.window(u64::MAX);
     if let Some(at) = args.place.address(false)? {
         let projects = orb_answers::shared_status(&at, args.project.as_deref())?;
-        return shared(common, &projects, args.why);
+        return shared(common, &rows.of(projects), args.why);
     }
-    let home = Home::open(&common.home)?;
-    if let (true, Some(name)) = (args.why, &args.project) {
-        return why(common, &home.find(name)?);
+    let home = Home::look(&common.home)?;
+    match &args.project {
+        Some(name) if args.why => why(common, &home.find(name)?),
+        Some(name) => one(common, &home.find(name)?),
+        None => all(common, orb_answers::status(&home, rows)?),
     }
-    let rows = orb_answers::status(&home, args.project.as_deref())?;
+}
+
+/// The state of one project.
+fn one(common: &Common, project: &ProjectDir) -> Result<(), CommandFailure> {
+    let status = orb_answers::status_of(project)?;
     let mut stdout = out::stdout();
-    match (common.json, &args.project) {
-        (true, Some(_)) => out::json(&mut stdout, &rows.first())?,
-        (true, None) => out::json(&mut stdout, &rows)?,
-        (false, _) if rows.is_empty() => {
-            writeln!(stdout, "no projects in {}; orb crawl URL begins one", common.home.display())?;
-        }
-        (false, _) => print(&mut stdout, &rows)?,
+    if common.json {
+        out::json(&mut stdout, &status)?;
+    } else {
+        print(&mut stdout, &[status])?;
     }
     Ok(stdout.flush()?)
+}
+
+/// The states of the projects of the home, and which of them cannot be read.
+fn all(common: &Common, found: HomeStatus) -> Result<(), CommandFailure> {
+    let HomeStatus { projects, unreadable } = found;
+    let mut stdout = out::stdout();
+    if common.json {
+        out::json(&mut stdout, &projects)?;
+    } else if !projects.is_empty() {
+        print(&mut stdout, &projects)?;
+    } else if unreadable.is_empty() {
+        writeln!(stdout, "no projects in {}; orb crawl URL begins one", common.home.display())?;
+    }
+    stdout.flush()?;
+    let is_whole = unreadable.is_empty();
+    for (project, why) in unreadable {
+        complain(&format!("project {project}: {}", one_line(&why.into())));
+    }
+    if is_whole { Ok(()) } else { Err(CommandFailure::Found) }
 }
 
 /// A shared project, and where the time of the workers of this home goes.
@@ -70,8 +93,7 @@ fn shared(common: &Common, projects: &[SharedStatus], why: bool) -> Result<(), C
 fn accounts(common: &Common, status: &SharedStatus) -> Vec<WorkerAccount> {
     let found = status.workers.iter().filter_map(|worker| {
         let scratch = common.home.join("workers").join(&worker.name);
-        // To open a home makes one.
-        let home = scratch.is_dir().then(|| Home::open(&scratch).ok())??;
+        let home = Home::look(&scratch).ok()?;
         let project = home.find(&status.project).ok()?;
         Some(WorkerAccount { worker: worker.name.clone(), account: orb_crawl::why(&project).ok()? })
     });

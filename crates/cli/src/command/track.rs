@@ -16,14 +16,15 @@ pub(crate) fn run(common: &Common, args: &TrackArgs) -> Result<(), CommandFailur
     if args.simulate {
         return super::simulate::run(common, args);
     }
-    let home = Home::open(&common.home)?;
     if let Some(at) = args.crawl.place.address(args.crawl.shared)? {
+        let home = Home::open(&common.home)?;
         let asked = crawl::shared_request(&home, &at, &args.crawl)?;
         let request = CrawlRequest { kind: RunKind::Track, choice: choice(args), ..asked };
         let Some(summary) = crawl::shared(common, request, at, &args.crawl)? else { return Ok(()) };
         crawl::finish(common, &summary)?;
         return fail_on_change(args, &summary);
     }
+    let home = Home::look(&common.home)?;
     let request = CrawlRequest { kind: RunKind::Track, choice: choice(args), ..crawl::request(&home, &args.crawl)? };
     let project = home.find(&request.name)?;
     may_begin(&project, &request.settings)?;

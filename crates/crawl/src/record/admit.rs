@@ -162,10 +162,15 @@ impl Recorder {
             }
             return Ok(());
         };
-        let blank = Discovered {
+        self.admit(Discovered { step, ..self.root(page, address, from) }, Verdict::Follow)
+    }
+
+    /// A new page without a linking page: no link away from anything, as important as can be.
+    pub(super) fn root(&self, page: PageId, address: &Address, from: Option<PageId>) -> Discovered {
+        Discovered {
             page,
             url: address.as_str().to_owned(),
-            key,
+            key: UrlKey::of(address.as_str()),
             host: HostId(0),
             kind: PageKind::Frontier,
             why: None,
@@ -175,11 +180,10 @@ impl Recorder {
             rank: 0,
             at: self.clock.now(),
             by: Arc::clone(&self.rules.by),
-            step,
+            step: None,
             asked: None,
             from,
-        };
-        self.admit(blank, Verdict::Follow)
+        }
     }
 
     /// Gives a page its host and its place.

@@ -3,10 +3,9 @@
 use super::{MAX_ROWS, Recorder};
 use crate::read::out_of_scope;
 use orb_frontier::{Order, rank};
-use orb_page::{Discovered, HostId, PageId, PageKind, SkipReason, UrlKey, Verdict};
+use orb_page::{Discovered, PageId, SkipReason, UrlKey, Verdict};
 use orb_store::{Admission, MOST_CALLS, Requeued, StoreError};
 use orb_urls::{Address, Judgement};
-use std::sync::Arc;
 use std::time::Instant;
 
 /// Links from a seed to a page that somebody called for. It is none itself: seeds are visited by
@@ -45,24 +44,7 @@ impl Recorder {
         self.project.admit(&[key], &mut admissions)?;
         match admissions.first().copied() {
             Some(Admission::New(page)) => {
-                let blank = Discovered {
-                    page,
-                    url: address.as_str().to_owned(),
-                    key,
-                    host: HostId(0),
-                    kind: PageKind::Frontier,
-                    why: None,
-                    depth: DEPTH,
-                    redirects: 0,
-                    priority: 1.0,
-                    rank: 0,
-                    at: self.clock.now(),
-                    by: Arc::clone(&self.rules.by),
-                    step: None,
-                    asked: None,
-                    from: Some(PageId(0)),
-                };
-                self.admit(blank, verdict)?;
+                self.admit(Discovered { depth: DEPTH, ..self.root(page, address, Some(PageId(0))) }, verdict)?;
                 self.pending.batch.discovered.last_mut().into_iter().for_each(|new| new.rank = rank);
                 Ok(())
             }

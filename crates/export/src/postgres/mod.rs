@@ -127,7 +127,7 @@ fn quoted(name: &str) -> Result<String> {
 }
 
 fn failed(what: &'static str) -> impl Fn(postgres::Error) -> ExportError {
-    move |source| ExportError::Postgres { what, source }
+    move |reason| ExportError::Postgres { what, reason }
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
 use http::header::{HeaderValue, LOCATION};
-use orb_answers::{AnswerError, status};
+use orb_answers::{AnswerError, status_of};
 use orb_project::{ProjectError, StoreError, Template};
 use orb_urls::scope::Mode;
 use schemars::JsonSchema;
@@ -157,10 +157,10 @@ async fn make(request: AdmittedRequest) -> Handled {
             ProjectError::Store(bad @ StoreError::BadName { .. }) => ProblemDetails::unprocessable(bad),
             other => other.into(),
         })?;
-        status(home, Some(&made)).map_err(ProblemDetails::from)
+        Ok::<_, ProblemDetails>(status_of(&home.find(&made)?)?)
     });
-    let found = found.await?.into_iter().next().ok_or_else(|| ProblemDetails::not_found("there is no such project"))?;
-    let mut response = json(&resource(&request, ShownProject { status: found, shared: None })?)?;
+    let status = found.await?;
+    let mut response = json(&resource(&request, ShownProject { status, shared: None })?)?;
     *response.status_mut() = StatusCode::CREATED;
     let place = HeaderValue::from_str(&format!("/api/v1/projects/{name}"));
     response.headers_mut().extend(place.ok().map(|place| (LOCATION, place)));

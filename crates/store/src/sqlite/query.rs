@@ -117,6 +117,9 @@ impl CatalogueReader {
         restrict(&mut db, limits.time, limits.caller).map_err(self.fail("prepare a query"))?;
         let told = |e: Error| explain(&e, limits.time);
         let mut statement = db.prepare(query).map_err(told)?;
+        if statement.column_count() == 0 {
+            return Err(StoreError::Query("there is no SELECT in it".to_owned()));
+        }
         if statement.parameter_count() > 0 {
             return Err(StoreError::Query("the query has placeholders, and nothing to put into them".to_owned()));
         }

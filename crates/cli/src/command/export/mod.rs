@@ -162,6 +162,7 @@ fn fitting(args: &ExportArgs) -> Result<(), CommandFailure> {
         ("--table", !args.tables.is_empty() && !tables),
         ("--zip", args.zip && !tables && !matches!(format, ExportFormat::Markdown | ExportFormat::Webgraph)),
         ("--since", args.since.is_some() && format != ExportFormat::Markdown),
+        ("--whole", args.whole && format != ExportFormat::Markdown),
         ("--model", args.model.is_some() && !database),
         ("--schema", args.schema.is_some() && !database),
         ("--no-content", args.no_content && !database),

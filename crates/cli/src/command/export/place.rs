@@ -23,6 +23,9 @@ impl Unfinished {
     pub(crate) fn begin(path: &Path, force: bool) -> Result<Self, CommandFailure> {
         refuse_existing(path, force)?;
         let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        if !dir.is_dir() {
+            return Err(anyhow!("cannot write {}: there is no directory {}", path.display(), dir.display()).into());
+        }
         let file =
             Builder::new().prefix(".orb-").suffix(".part").permissions(Permissions::from_mode(0o666)).tempfile_in(dir);
         let file = file.with_context(|| format!("cannot write to {}", dir.display()))?;

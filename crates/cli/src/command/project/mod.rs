@@ -11,7 +11,10 @@ use orb_project::{Home, Settings, settings_text};
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 pub(crate) fn run(common: &Common, args: &ProjectCommandArgs) -> Result<(), CommandFailure> {
-    let home = Home::open(&common.home)?;
+    let home = match &args.what {
+        ProjectCommand::New(_) => Home::open(&common.home)?,
+        _ => Home::look(&common.home)?,
+    };
     match &args.what {
         ProjectCommand::List(listing) => list(common, &home, listing),
         ProjectCommand::New(args) => new::run(common, &home, args),

@@ -4,7 +4,7 @@ mod password;
 pub(crate) mod token;
 
 use super::known_name;
-use crate::args::{Common, UserCommand, UserCommandArgs};
+use crate::args::{Common, ListingArgs, UserCommand, UserCommandArgs};
 use crate::failure::CommandFailure;
 use crate::out;
 use clap::{Args, ValueEnum};
@@ -67,10 +67,13 @@ impl LevelName {
 }
 
 pub(crate) fn run(common: &Common, args: &UserCommandArgs) -> Result<(), CommandFailure> {
-    let home = Home::open(&common.home)?;
+    let home = match &args.what {
+        UserCommand::Add(_) | UserCommand::Grant(_) => Home::open(&common.home)?,
+        _ => Home::look(&common.home)?,
+    };
     match &args.what {
         UserCommand::Add(args) => add(common, &home, args),
-        UserCommand::List => list(common, &home),
+        UserCommand::List(listing) => list(common, &home, listing),
         UserCommand::Remove { name } => remove(common, &home, name),
         UserCommand::Passwd { name } => change_password(common, &home, name),
         UserCommand::Grant(args) => grant(common, &home, args),
@@ -103,8 +106,8 @@ fn add(common: &Common, home: &Home, args: &AddUserArgs) -> Result<(), CommandFa
     tell(common, &user, &format!("added user {}", user.name))
 }
 
-fn list(common: &Common, home: &Home) -> Result<(), CommandFailure> {
-    let users = home.accounts().users()?;
+fn list(common: &Common, home: &Home, listing: &ListingArgs) -> Result<(), CommandFailure> {
+    let users = listing.window(u64::MAX).of(home.accounts().users()?);
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, &users)?;

@@ -148,5 +148,10 @@ pub(super) fn resting(facts: &SpeedFacts, time: &Stretch) -> Option<Advice> {
         let verb = if n == 1 { "is" } else { "are" };
         format!("{} {verb} left alone at present{list}; the pages stay queued", hosts(n))
     };
-    Some(Advice { rule: "resting", share: waited.max(0.01), phrase: format!("{} left alone", hosts(n)), text })
+    // Those that were waited for may be ready again.
+    let phrase = match n {
+        0 => "waiting for hosts that refused or failed".to_owned(),
+        n => format!("{} left alone", hosts(n)),
+    };
+    Some(Advice { rule: "resting", share: waited.max(0.01), phrase, text })
 }

@@ -189,6 +189,9 @@ fn hosts_that_are_left_alone_are_counted_by_reason() {
     says(&first(&facts), "resting", &words);
     let few = SpeedFacts { recent: run(&[], &[]).recent, ..facts };
     says(&first(&few), "resting", &["3 hosts are left alone", "stay queued"]);
+    let over = first(&run(&[], &[(Idle::BackOff, 9_000)]));
+    says(&over, "resting", &["90 %"]);
+    assert_eq!(over.phrase, "waiting for hosts that refused or failed");
 }
 
 #[test]
