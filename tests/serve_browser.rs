@@ -223,6 +223,7 @@ fn every_screen_is_for_everybody_and_asks_nobody_else() {
         "/new",
         "/new?url=http%3A%2F%2Fa.test%2F&template=news",
         "/me",
+        "/changes",
         "/schedule",
         "/search?q=rain",
         "/machines",

@@ -168,6 +168,9 @@ fn a_project_made_in_the_browser_does_not_reach_inside_unless_the_operator_says_
     let looked = open.post("/new/look", &with, &format!("url={inside}"));
     assert!(looked.status == 200 && looked.body.contains("links"), "{looked:?}");
     assert_eq!(site.asked(), 1, "nothing was fetched before");
+    // People type addresses without a scheme.
+    let typed = encoded(site.url("/").trim_start_matches("http://"));
+    assert_eq!(open.post("/new/look", &with, &format!("url={typed}")).status, 200);
     let bob = cookie(&open, "bob");
     assert_eq!(open.get("/new", &[("Cookie", &bob)]).status, 403);
 }

@@ -128,7 +128,7 @@ async fn all(request: AdmittedRequest) -> Handled {
         projects.extend(home.to_come());
         projects.retain(|project| project.name > after && identity.may(Right::Read, &project.name));
         projects.sort_by(|a, b| a.name.cmp(&b.name));
-        projects.iter().take(limit + 1).map(|project| state.shown(project)).collect::<Result<Vec<_>, AnswerError>>()
+        Ok::<_, AnswerError>(projects.iter().take(limit + 1).map(|project| state.listed(project)).collect::<Vec<_>>())
     };
     let rows = request.work(known).await?;
     let rows = rows.into_iter().map(|status| resource(&request, status)).collect::<Result<_, _>>()?;
@@ -160,7 +160,7 @@ async fn make(request: AdmittedRequest) -> Handled {
         status(home, Some(&made)).map_err(ProblemDetails::from)
     });
     let found = found.await?.into_iter().next().ok_or_else(|| ProblemDetails::not_found("there is no such project"))?;
-    let mut response = json(&resource(&request, ShownProject { status: found, shared: None })?)?;
+    let mut response = json(&resource(&request, ShownProject { status: found, shared: None, problem: None })?)?;
     *response.status_mut() = StatusCode::CREATED;
     let place = HeaderValue::from_str(&format!("/api/v1/projects/{name}"));
     response.headers_mut().extend(place.ok().map(|place| (LOCATION, place)));
