@@ -3,7 +3,7 @@
 //! As JSON, what `orb project show --json` prints, or as the file itself. Whoever changes them says
 //! which version was read, so that nobody overwrites what somebody else has written.
 
-use crate::openapi::RouteShape;
+use crate::openapi::{AskedHeaders, RouteShape};
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, json as sent, text_of, typed};
 use crate::routes::{Right, RouteRow};
@@ -29,8 +29,10 @@ pub(crate) const ROUTES: &[RouteRow] = &[
         |request| Box::pin(replace(request)),
         "Replace the settings of a project (If-Match: the ETag that was read)",
     )
-    .shaped(RouteShape::gives::<Map<String, Value>>().takes::<Map<String, Value>>().or(&[TOML])),
+    .shaped(RouteShape::gives::<Map<String, Value>>().takes::<Map<String, Value>>().or(&[TOML]).hears(READ, &[])),
 ];
+
+const READ: AskedHeaders = &[("If-Match", "The entity tag of the settings that were read, or * for any; it must be there")];
 
 /// The media type of the file.
 const TOML: &str = "application/toml";
