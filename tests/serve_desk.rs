@@ -325,7 +325,8 @@ fn a_project_that_cannot_be_read_takes_no_other_away() {
     assert!(desk.get("/metrics").body.contains("orb_project_run{project=\"p\"} 1"));
     let told = desk.events("/events").find(|line| line.starts_with("data:")).unwrap();
     assert!(told.contains("\"project\":\"p\""), "{told}");
-    let call = r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "projects", "arguments": {}}}"#;
+    let call =
+        r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "projects", "arguments": {}}}"#;
     let fields = [("Cookie", desk.ann.as_str()), ("Content-Type", "application/json")];
     let answer = desk.served.send("POST /mcp", &fields, call).json();
     let text = answer["result"]["content"][0]["text"].as_str().unwrap();

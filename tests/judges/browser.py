@@ -320,10 +320,12 @@ def hold(chromium, job):
     return {**page.evaluate(HELD), **watch.take()}
 
 
+JOBS = {"walk": walk, "story": story, "replay": replay, "links": links, "hold": hold}
+
 if __name__ == "__main__":
     with open(sys.argv[2], encoding="utf-8") as file:
         wanted = json.load(file)
     with sync_playwright() as tools:
         chromium = tools.chromium.launch(executable_path=wanted["chromium"], args=ALONE)
-        print(json.dumps({"walk": walk, "story": story, "replay": replay, "links": links, "hold": hold}[sys.argv[1]](chromium, wanted)))
+        print(json.dumps(JOBS[sys.argv[1]](chromium, wanted)))
         chromium.close()

@@ -169,19 +169,23 @@ async fn make(request: AdmittedRequest) -> Handled {
 
 /// What was collected over months is gone with a word, so the word is asked for twice, and those
 /// who may only edit are not enough.
-async fn remove(request: AdmittedRequest) -> Handled {
+pub(crate) async fn remove_project(request: &AdmittedRequest, confirm: &str) -> Result<(), ProblemDetails> {
     let (name, user) = (request.project()?.name.clone(), request.user()?.clone());
     if !user.admin {
         return Err(ProblemDetails::forbidden("only an administrator may remove a project"));
     }
-    if request.query().needed("confirm")? != name {
+    if confirm != name {
         return Err(ProblemDetails::malformed("confirm is the name of the project that goes"));
     }
     let gone = move |home: &ServedHome| {
         home.remove(&name)?;
         home.accounts().note(Some(&user.name), &format!("removed project {name}"))
     };
-    request.work::<_, StoreError, _>(gone).await?;
+    request.work::<_, StoreError, _>(gone).await
+}
+
+async fn remove(request: AdmittedRequest) -> Handled {
+    remove_project(&request, request.query().needed("confirm")?).await?;
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     Ok(response)

@@ -32,7 +32,8 @@ pub(crate) const ROUTES: &[RouteRow] = &[
     .shaped(RouteShape::gives::<Map<String, Value>>().takes::<Map<String, Value>>().or(&[TOML]).hears(READ, &[])),
 ];
 
-const READ: AskedHeaders = &[("If-Match", "The entity tag of the settings that were read, or * for any; it must be there")];
+const READ: AskedHeaders =
+    &[("If-Match", "The entity tag of the settings that were read, or * for any; it must be there")];
 
 /// The media type of the file.
 const TOML: &str = "application/toml";

@@ -141,16 +141,8 @@ pub(crate) struct RouteShape {
 
 impl RouteShape {
     /// A route without a body in its response.
-    pub(crate) const NOTHING: Self = Self {
-        query: &[],
-        cursor: None,
-        takes: None,
-        gives: None,
-        media: &[],
-        status: 204,
-        headers: &[],
-        also: &[],
-    };
+    pub(crate) const NOTHING: Self =
+        Self { query: &[], cursor: None, takes: None, gives: None, media: &[], status: 204, headers: &[], also: &[] };
 
     /// A route that answers with this type as JSON.
     pub(crate) const fn gives<T: JsonSchema>() -> Self {

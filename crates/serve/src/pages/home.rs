@@ -1,9 +1,9 @@
 //! Which projects are there, and how are they?
 
+use crate::launch::LaunchRecord;
 use crate::problem::Handled;
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow, has_page};
-use crate::launch::LaunchRecord;
 use crate::shared::{ServedHome, SharedMark, ShownProject};
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
@@ -194,7 +194,8 @@ fn concerns(listed: &ShownProject, figures: &HomeFigures) -> Vec<HomeConcern> {
         (count(flags.missing, "missing"), format!("/p/{name}/runs/{run}?flag=MIS")),
         (count(flags.error, "in error"), format!("/p/{name}/runs/{run}?flag=ERR")),
     ];
-    let concern = |(what, path): (Option<String>, String)| Some(HomeConcern { project: name.clone(), what: what?, path });
+    let concern =
+        |(what, path): (Option<String>, String)| Some(HomeConcern { project: name.clone(), what: what?, path });
     found.into_iter().filter_map(concern).collect()
 }
 

@@ -79,16 +79,8 @@ impl CatalogueReader {
             document.as_deref().unwrap_or("true")
         );
         let (lowest, highest) = (sieve.status.map(|status| status.0), sieve.status.map(|status| status.1));
-        let values = params![
-            sql_limit(after),
-            sql_limit(last),
-            sieve.host,
-            lowest,
-            highest,
-            mime,
-            sieve.url,
-            sql_limit(limit)
-        ];
+        let values =
+            params![sql_limit(after), sql_limit(last), sieve.host, lowest, highest, mime, sieve.url, sql_limit(limit)];
         self.all_for(("list pages", &sql), values, PageRow::read)
     }
 
