@@ -160,7 +160,7 @@ async fn remove(request: AdmittedRequest) -> Handled {
     let form = request.form()?;
     match remove_project(&request, form.one("confirm").unwrap_or_default()).await {
         Ok(()) => AdmittedRequest::redirect("/"),
-        Err(problem) if matches!(problem.status, StatusCode::BAD_REQUEST | StatusCode::CONFLICT) => {
+        Err(problem) if [StatusCode::BAD_REQUEST, StatusCode::CONFLICT].contains(&problem.status) => {
             let text = kept(&request).await?;
             let told = format!("The project is not removed: {}.", problem.detail);
             page(&request, &text, &text, Some(told))

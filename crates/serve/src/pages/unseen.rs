@@ -62,13 +62,13 @@ async fn show(request: AdmittedRequest) -> Handled {
     let (identity, board) = (request.identity()?.clone(), Arc::clone(&request.state.board));
     let shelf = request.state.desk.shelf();
     let (found, more) = request.work(move |home| unseen(home, &identity, (&board, &shelf))).await?;
-    let card = |one| {
-        let UnseenChanges { project, unread, last, changes } = one;
-        let rows = changes.iter().map(|row| line(row, Some(last - unread))).collect();
-        UnseenCard { p: project, unread: grouped(*unread), last: *last, rows }
-    };
     let page = UnseenPage { frame: request.frame(), cards: found.iter().map(card).collect(), more };
     request.page(&page, &found)
+}
+
+fn card(one: &UnseenChanges) -> UnseenCard<'_> {
+    let rows = one.changes.iter().map(|row| line(row, Some(one.last - one.unread))).collect();
+    UnseenCard { p: &one.project, unread: grouped(one.unread), last: one.last, rows }
 }
 
 /// The changes that somebody has not seen, and how many projects with some are left out.
