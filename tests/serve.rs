@@ -75,6 +75,9 @@ fn people_log_in_see_what_they_may_and_log_out() {
     let bob = [("Cookie", cookie.as_str())];
     let page = served.get("/", &bob);
     assert!(page.body.contains("<b>p</b>") && !page.body.contains("<b>q</b>"), "{}", page.body);
+    // A proxy in front may have passwords of its own, which browsers send with every request.
+    let through = [("Cookie", cookie.as_str()), ("Authorization", "Basic Ym9iOng=")];
+    assert_eq!((served.get("/", &through).status, served.get("/", &through[1..]).status), (200, 401));
     let as_json = served.get("/", &[("Cookie", &cookie), ("Accept", "application/json")]).json();
     assert_eq!((as_json[0]["project"].as_str(), as_json.as_array().unwrap().len()), (Some("p"), 1));
     // Another session of one's own is listed, and ended without the secret of either.

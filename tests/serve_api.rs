@@ -259,6 +259,21 @@ fn the_api_describes_itself_and_the_description_is_valid() {
         assert!(operations.contains(&name), "{name} is not described");
     }
     assert_eq!(asked.served.get("/openapi.json", &[]).status, 401);
+    // Clients that are made from it can repeat themselves, and ask for parts and for what is new.
+    let paths = &reply.json()["paths"];
+    for (path, verb, field) in [
+        ("/runs", "post", "Idempotency-Key"),
+        ("/settings", "put", "If-Match"),
+        ("/pages/{id}/content", "get", "If-None-Match"),
+        ("/exports/{export}/file", "get", "Range"),
+    ] {
+        let operation = &paths[format!("/api/v1/projects/{{p}}{path}")][verb];
+        let parameters = operation["parameters"].as_array().unwrap();
+        let is_it = |parameter: &&Value| parameter["in"] == "header" && parameter["name"] == field;
+        assert!(parameters.iter().any(|parameter| is_it(&parameter)), "{field}: {operation}");
+    }
+    let content = &paths["/api/v1/projects/{p}/pages/{id}/content"]["get"]["responses"];
+    assert!(["200", "206", "304"].iter().all(|status| content[status].is_object()), "{content}");
     let feed = asked.home.beside("changes.atom");
     fs::write(&feed, asked.send(&format!("GET /p/{PROJECT}/changes.atom"), &[], "").body).unwrap();
     let entries = judge::read_feed(&feed);

@@ -223,6 +223,7 @@ fn every_screen_is_for_everybody_and_asks_nobody_else() {
         "/new",
         "/new?url=http%3A%2F%2Fa.test%2F&template=news",
         "/me",
+        "/changes",
         "/schedule",
         "/search?q=rain",
         "/machines",
@@ -320,6 +321,13 @@ fn a_run_is_watched_by_everybody_while_it_goes_on() {
     assert_eq!(started.header("location"), Some("/p/p/runs/1/live"), "{started:?}");
     let paths = ["/p/p/runs/1/live", "/p/p/runs/1/log", "/p/p/run", "/p/p", "/"].map(str::to_owned);
     judged(&home, &served, &paths, Some("ann"));
+    // What is new comes without taking away what somebody holds.
+    let base = format!("http://{}", served.address);
+    let job = json!({"base": base, "account": ["ann", "a password"], "path": "/p/p/runs/1/live"});
+    let held = judge::browser("hold", &job, &home.beside("job.json"));
+    let told = (&held["before"], &held["within"], &held["kept"], &held["then"]);
+    assert_eq!(told, (&held["after"], &json!(true), &json!("gone"), &json!("more")), "{held:#}");
+    assert!(held["before"].is_string() && held["errors"] == json!([]), "{held:#}");
     assert_eq!(served.post("/p/p/runs/1/stop", &ann, "").status, 303);
     assert!(served.get("/p/p/runs/1/events", &ann).body.contains("event: end"));
 }

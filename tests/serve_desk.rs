@@ -297,14 +297,43 @@ fn a_report_is_taken_along_and_acknowledged_where_the_project_stands() {
     let kept = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, kept.replace("hold_until_acknowledged = false", "hold_until_acknowledged = true")).unwrap();
     let waits = "href=\"/p/p/runs/2\">waits to be acknowledged";
-    assert!(!desk.page("/").contains(waits), "a first run changes nothing");
+    let first = desk.page("/");
+    assert!(!first.contains(waits) && first.contains("Nothing does."), "a first run changes nothing: {first}");
+    // Numbers lead to what they count.
+    for path in ["/p/p/pages", "/p/p/runs/1?flag=NEW"] {
+        assert!(first.contains(&format!("href=\"{path}\"")), "{path}: {first}");
+    }
     desk.home.orb(&["track", "p", "--delay", "0"]).expect(0);
-    assert!(desk.page("/").contains(waits), "{}", desk.page("/"));
+    let second = desk.page("/");
+    assert!(second.contains(waits) && second.contains("href=\"/p/p/runs/2\">run 2 waits for you"), "{second}");
     assert_eq!(desk.post("/p/p/runs/2/ack", &[]).status, 303);
     let page = desk.page("/p/p");
     assert!(page.contains("Acknowledged by ann") && !page.contains("/ack\""), "{page}");
-    assert!(!desk.page("/").contains(waits));
+    assert!(!desk.page("/").contains(waits) && desk.page("/").contains("Nothing does."));
     assert!(desk.page("/p/p/runs").contains("Asked for by"));
+}
+
+#[test]
+fn a_project_that_cannot_be_read_takes_no_other_away() {
+    let desk = Attended::new();
+    std::fs::write(desk.home.path().join("q").join("crawl.db"), "no database at all ".repeat(1_000)).unwrap();
+    let home = desk.page("/");
+    assert!(home.contains("href=\"/p/p/pages\"") && home.contains("cannot be read"), "{home}");
+    let all = desk.json("/api/v1/projects");
+    assert_eq!((&all["items"][0]["project"], &all["items"][0]["run"]), (&"p".into(), &1.into()), "{all}");
+    assert!(all["items"][1]["problem"].as_str().unwrap().contains("orb check q"), "{all}");
+    assert!(desk.get("/metrics").body.contains("orb_project_run{project=\"p\"} 1"));
+    let told = desk.events("/events").find(|line| line.starts_with("data:")).unwrap();
+    assert!(told.contains("\"project\":\"p\""), "{told}");
+    let call =
+        r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "projects", "arguments": {}}}"#;
+    let fields = [("Cookie", desk.ann.as_str()), ("Content-Type", "application/json")];
+    let answer = desk.served.send("POST /mcp", &fields, call).json();
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("\"last_run\":1") && text.contains("problem"), "{answer}");
+    for path in ["/schedule", "/machines", "/search?q=page", "/users", "/me"] {
+        assert_eq!(desk.get(path).status, 200, "{path}");
+    }
 }
 
 #[test]

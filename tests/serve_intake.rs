@@ -112,6 +112,10 @@ fn pages_and_hosts_are_listed_by_key_in_the_form_that_is_asked_for() {
     assert_eq!(paths("/pages?limit=1&status=4xx"), ["/gone"]);
     assert_eq!(paths("/pages?url=%2Fa"), ["/a"]);
     assert_eq!(paths("/pages?mime=text/&kind=html"), ["/", "/a", "/b"]);
+    assert_eq!(paths("/pages?kind=FAILED&limit=1&host=1"), ["/gone"]);
+    // Where what every page is has been counted, the same is found in another way.
+    assert_eq!(known.get("/stats").status, 200);
+    assert_eq!(paths("/pages?kind=failed"), ["/gone"]);
     assert_eq!(paths("/pages?host=1").len(), 4);
     assert_eq!(paths("/pages?host=2").len(), 0);
     assert_eq!(follow(&known, "/hosts?limit=1", "name"), ["127.0.0.1"]);

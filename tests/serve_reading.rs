@@ -147,11 +147,14 @@ fn what_one_has_not_seen_is_marked_until_one_says_so() {
     // Reading alone changes nothing, and nobody reads for somebody else.
     assert_eq!(unseen(&reading.page("/changes")), all);
     let last = page.split("name=\"up_to\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let everywhere = reading.served.get("/changes", &bob).body;
+    assert!(everywhere.contains(&format!("p: {all} not seen")) && everywhere.contains("UPD"), "{everywhere}");
     let marked = reading.served.post("/p/p/changes/seen", &bob, &format!("up_to={last}"));
     assert_eq!((marked.status, marked.header("location")), (303, Some("/p/p/changes")), "{marked:?}");
     let page = reading.page("/changes");
     assert!(unseen(&page) == 0 && page.contains("You have seen all of them"), "{page}");
     assert!(!reading.served.get("/", &bob).body.contains("not seen"));
+    assert!(reading.served.get("/changes", &bob).body.contains("You have seen all changes"));
     add_user(&reading.home, "ann", &["--admin"]);
     let ann = reading.served.post("/login", &[], "name=ann&password=a+password");
     assert!(reading.served.get("/", &[("Cookie", ann.cookie().unwrap())]).body.contains(&not_seen));

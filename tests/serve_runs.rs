@@ -168,8 +168,27 @@ fn a_project_made_in_the_browser_does_not_reach_inside_unless_the_operator_says_
     let looked = open.post("/new/look", &with, &format!("url={inside}"));
     assert!(looked.status == 200 && looked.body.contains("links"), "{looked:?}");
     assert_eq!(site.asked(), 1, "nothing was fetched before");
+    // People type addresses without a scheme.
+    let typed = encoded(site.url("/").trim_start_matches("http://"));
+    assert_eq!(open.post("/new/look", &with, &format!("url={typed}")).status, 200);
     let bob = cookie(&open, "bob");
     assert_eq!(open.get("/new", &[("Cookie", &bob)]).status, 403);
+}
+
+#[test]
+fn a_project_is_removed_in_the_browser_by_those_who_say_its_name() {
+    let home = inhabited("http://a.test/");
+    let served = Served::start(&home, &["--no-schedule"]);
+    let (ann, bob) = (cookie(&served, "ann"), cookie(&served, "bob"));
+    let as_one = |who: &str, form: &str| served.post("/p/p/remove", &[("Cookie", who)], form);
+    assert!(!served.get("/p/p/settings", &[("Cookie", &bob)]).body.contains("Remove this project"));
+    assert_eq!(as_one(&bob, "confirm=p").status, 403);
+    let refused = as_one(&ann, "confirm=q");
+    assert!(refused.status == 422 && refused.body.contains("The project is not removed"), "{refused:?}");
+    assert!(served.get("/p/p/settings", &[("Cookie", &ann)]).body.contains("action=\"/p/p/remove\""));
+    let gone = as_one(&ann, "confirm=p");
+    assert_eq!((gone.status, gone.header("location")), (303, Some("/")), "{gone:?}");
+    assert!(!home.project().exists() && served.get("/p/p", &[("Cookie", &ann)]).status == 404);
 }
 
 #[test]

@@ -4,10 +4,11 @@ browser.py walk JOB    opens every page of a job in every theme and width, and a
 browser.py story JOB   goes from the first account to a schedule, with script, without, or by keyboard
 browser.py replay JOB  opens one page of an archive, scripts and all, and waits for a text
 browser.py links JOB   opens pages, scrolls them to their end and tells the links of each document
+browser.py hold JOB    opens a page that is kept up to date, and tells what a reader holds of it before and after
 
 JOB is a JSON file: {"base", "account": [name, password] or null for a guest, "paths", "views": [[theme, width], ...],
 "shots"} for a walk, {"base", "first", "site", "how": "script" | "plain" | "keyboard"} for a story, {"base", "path",
-"text"} for a replay, {"base", "paths"} for links.
+"text"} for a replay, {"base", "paths"} for links, {"base", "account", "path"} for holding on.
 """
 import json
 import re
@@ -293,10 +294,38 @@ def links(chromium, job):
     return found
 
 
+# The focus is on a link, and then a text is selected, when the next piece comes.
+HELD = """() => {
+    const focused = () => document.activeElement.getAttribute('href');
+    live.querySelector('a[href]').focus();
+    const before = focused();
+    renew(live, live.innerHTML);
+    const after = focused();
+    renew(live, '<p>gone</p>');
+    const within = document.activeElement === live;
+    document.getSelection().selectAllChildren(live);
+    renew(live, '<p>more</p>');
+    const kept = live.textContent;
+    document.getSelection().removeAllRanges();
+    renew(live, '<p>more</p>');
+    return { before, after, within, kept, then: live.textContent };
+}"""
+
+
+def hold(chromium, job):
+    page = chromium.new_context().new_page()
+    watch = Watch(page, job["base"])
+    log_in(page, job["base"], job["account"])
+    page.goto(job["base"] + job["path"])
+    return {**page.evaluate(HELD), **watch.take()}
+
+
+JOBS = {"walk": walk, "story": story, "replay": replay, "links": links, "hold": hold}
+
 if __name__ == "__main__":
     with open(sys.argv[2], encoding="utf-8") as file:
         wanted = json.load(file)
     with sync_playwright() as tools:
         chromium = tools.chromium.launch(executable_path=wanted["chromium"], args=ALONE)
-        print(json.dumps({"walk": walk, "story": story, "replay": replay, "links": links}[sys.argv[1]](chromium, wanted)))
+        print(json.dumps(JOBS[sys.argv[1]](chromium, wanted)))
         chromium.close()

@@ -88,7 +88,7 @@ pub use graph::{
 pub use guard::expects_panic;
 pub use health::{
     CountStanding, Health, HealthCount, HealthPart, HealthRows, HealthWish, Severity, counted_health, health,
-    health_rows, uncounted_health,
+    health_rows, is_beyond_kept, uncounted_health,
 };
 pub use hosts::{HostList, ListedHost, host, hosts};
 pub use hubs::{FeedHub, hubs};

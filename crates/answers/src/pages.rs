@@ -26,8 +26,8 @@ const TIME: Duration = Duration::from_millis(15);
 /// Which pages are wanted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageFilter {
-    /// Their kind.
-    pub kind: Option<PageKind>,
+    /// Their kinds; any, if there are none.
+    pub kinds: Vec<PageKind>,
     /// The number of their host.
     pub host: Option<u32>,
     /// Their status code.
@@ -73,17 +73,17 @@ pub struct PageList {
 /// The pages after a number that pass a filter, at most so many.
 pub fn pages(collection: &Collection, filter: &PageFilter, after: u64, limit: u64) -> Result<PageList> {
     let sieve = PageSieve {
-        kind: filter.kind,
+        kinds: &filter.kinds,
         host: filter.host,
         status: filter.status.map(|range| (range.first, range.last)),
         mime: filter.mime.as_deref(),
         url: filter.url.as_deref(),
     };
     collection.catalogue().at_one_moment(|reader| {
-        if let Some(kind) = filter.kind
+        if !filter.kinds.is_empty()
             && let Some(marks) = PageMarks::now(collection)?
         {
-            let candidates = marks.after(after, |mark| mark.is_a(kind));
+            let candidates = marks.after(after, |mark| filter.kinds.iter().any(|kind| mark.is_a(*kind)));
             return marked(reader, &sieve, candidates, limit);
         }
         let (known, begun) = (reader.extent()?.pages, Instant::now());

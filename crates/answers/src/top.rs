@@ -52,9 +52,9 @@ pub fn top(collection: &Collection, by: By, field: RankedKind, rows: Window) -> 
     let (ranks, reader) = (ranked(collection)?, collection.catalogue());
     let (limit, offset) = rows.sizes();
     let best: Vec<(usize, Ranked)> = match field {
-        RankedKind::Hosts => (offset + 1..).zip(ranks.best_hosts(by, limit, offset)?).collect(),
+        RankedKind::Hosts => (offset.saturating_add(1)..).zip(ranks.best_hosts(by, limit, offset)?).collect(),
         RankedKind::FetchedPages => best_fetched(ranks, reader, by, (limit, offset))?,
-        RankedKind::Pages => (offset + 1..).zip(ranks.best(by, limit, offset)?).collect(),
+        RankedKind::Pages => (offset.saturating_add(1)..).zip(ranks.best(by, limit, offset)?).collect(),
     };
     let mut found = Vec::with_capacity(best.len());
     for (place, Ranked { number: id, url, score, merit }) in best {

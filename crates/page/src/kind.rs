@@ -64,6 +64,11 @@ names! {
     }
 }
 
+impl PageKind {
+    /// The kinds of pages that could not be fetched.
+    pub const FAILED: &'static [Self] = &[Self::DomainError, Self::Timeout, Self::BrowserError, Self::HttpError];
+}
+
 names! {
     /// How a page compares with the last time.
     Flag {

@@ -6,11 +6,12 @@
 //! which says how old it is. While a run changes a collection, it is counted again at most for a
 //! tenth of the time.
 
+use crate::desk::OpenShelf;
 use crate::problem::ProblemDetails;
 use crate::request::AdmittedRequest;
 use orb_answers::{
-    AnswerError, Collection, CountStanding, CrawlStats, Health, HealthWish, ReportWish, counted_health, counted_stats,
-    health, is_running, report, stats, uncounted_health,
+    AnswerError, Collection, CountStanding, CrawlStats, Health, HealthWish, ReportWish, Window, counted_health,
+    counted_stats, health, is_beyond_kept, is_running, report, stats, uncounted_health,
 };
 use orb_project::ProjectDir;
 use schemars::JsonSchema;
@@ -19,10 +20,14 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::watch::{Receiver, Sender, channel};
 
 /// How long whoever asked waits for a count: small collections are counted by then.
 const PATIENCE: Duration = Duration::from_millis(800);
+
+/// Between two looks of a thread that waits.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// How long a kind of problem may take in the background.
 const TIME: Duration = Duration::from_secs(900);
@@ -78,6 +83,14 @@ impl Counting {
             // It may take longer, or have failed: the figures that are kept say so.
             let left = PATIENCE.saturating_sub(count.begun.elapsed());
             let _ = tokio::time::timeout(left, count.end.wait_for(Option::is_some)).await;
+        }
+    }
+
+    /// The same for a thread that may wait.
+    fn wait_here(&self, project: &ProjectDir, figure: CountedFigure) {
+        let Some(count) = self.start(project, figure) else { return };
+        while count.end.borrow().is_none() && count.begun.elapsed() < PATIENCE {
+            std::thread::sleep(LOOK);
         }
     }
 
@@ -155,6 +168,12 @@ impl AdmittedRequest {
         Ok(CountedStats { stats, counted_at: (!age.is_current).then(|| age.at.to_string()) })
     }
 
+    /// A place among the queries for rows of problems that were not kept with the counts: to find
+    /// them takes as long, and threads that answer others must be left.
+    pub(crate) fn health_turn(&self, wanted: Window) -> Result<Option<OwnedSemaphorePermit>, ProblemDetails> {
+        is_beyond_kept(wanted).then(|| self.state.query_turn()).transpose()
+    }
+
     /// The problems of the project as they were last counted.
     pub(crate) async fn health(&self, run: Option<u32>) -> Result<Health, ProblemDetails> {
         let wish = HealthWish { run, time: TIME };
@@ -163,10 +182,25 @@ impl AdmittedRequest {
             return Ok(found);
         }
         self.state.counting.wait(self.project()?, CountedFigure::Health(run)).await;
-        self.ask(move |collection| match counted_health(collection, wish)? {
-            Some(found) => Ok(found),
-            None => uncounted_health(collection, wish),
-        })
-        .await
+        self.ask(move |collection| known_health(collection, wish)).await
+    }
+}
+
+/// The problems as they were last counted; the kinds alone if they never were.
+fn known_health(collection: &Collection, wish: HealthWish) -> Result<Health, AnswerError> {
+    counted_health(collection, wish)?.map_or_else(|| uncounted_health(collection, wish), Ok)
+}
+
+impl Counting {
+    /// The problems of a project as they were last counted, for a thread that may wait a moment.
+    pub(crate) fn health_here(&self, shelf: &OpenShelf, project: &ProjectDir) -> Result<Health, ProblemDetails> {
+        let wish = HealthWish { run: None, time: TIME };
+        let known = || shelf.ask(project.clone(), |collection| known_health(collection, wish));
+        let found = known()?;
+        if found.standing == CountStanding::Current {
+            return Ok(found);
+        }
+        self.wait_here(project, CountedFigure::Health(None));
+        known()
     }
 }

@@ -117,9 +117,10 @@ async fn tell(mut sender: Sender<Bytes, Infallible>, shared: &SharedLook, look: 
     }
 }
 
-/// An event: every line of the text becomes one of its data.
+/// An event: every line of the text becomes one of its data. Browsers end a line at a lone carriage
+/// return, too, and what pages say may hold one.
 fn event(name: &str, text: &str) -> Bytes {
-    let data: String = text.lines().map(|line| format!("data: {line}\n")).collect();
+    let data: String = text.lines().map(|line| format!("data: {}\n", line.replace('\r', " "))).collect();
     let data = if data.is_empty() { "data:\n".to_owned() } else { data };
     Bytes::from(format!("event: {name}\n{data}\n"))
 }
@@ -132,5 +133,6 @@ mod tests {
     fn an_event_has_a_line_of_data_for_every_line_of_text() {
         assert_eq!(event("piece", "<p>a\r\n\n</p>"), "event: piece\ndata: <p>a\ndata: \ndata: </p>\n\n");
         assert_eq!(event("end", ""), "event: end\ndata:\n\n");
+        assert_eq!(event("piece", "a\revent: end"), "event: piece\ndata: a event: end\n\n");
     }
 }

@@ -167,6 +167,12 @@ fn told(collection: &Collection, kept: KeptFigures<HealthTallies>, standing: Cou
 /// Rows of each kind that are kept with the counts.
 const KEPT_ROWS: usize = 300;
 
+/// Whether rows of a kind are beyond those that are kept with the counts, and take a look at all
+/// pages or links.
+pub fn is_beyond_kept(wanted: Window) -> bool {
+    wanted.offset.saturating_add(wanted.limit) > KEPT_ROWS as u64
+}
+
 /// What is kept of the counts: the run from which on something was new, and the kinds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct HealthTallies {

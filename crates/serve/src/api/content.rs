@@ -1,7 +1,7 @@
 //! What does an archived page say?
 
 use crate::choice;
-use crate::openapi::{AskedField, RouteShape};
+use crate::openapi::{AskedField, PART, RouteShape, UNCHANGED, VERSIONS};
 use crate::problem::Handled;
 use crate::publish::{SENT_AS, publish};
 use crate::request::AdmittedRequest;
@@ -14,7 +14,7 @@ pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     |request| Box::pin(show(request)),
     "What a page said: its bytes, its text or Markdown",
 )
-.shaped(RouteShape::streams(SENT_AS).query(FIELDS))];
+.shaped(RouteShape::streams(SENT_AS).query(FIELDS).hears(VERSIONS, &[PART, UNCHANGED]))];
 
 const FIELDS: &[AskedField] = &[
     AskedField::number("run", "The run that saw it; the latest without a wish"),

@@ -3,7 +3,7 @@
 use crate::exports::{self, ExportWish, KeptExport, make_export, remove_export};
 use crate::hooks::without_secrets;
 use crate::list::ListPage;
-use crate::openapi::RouteShape;
+use crate::openapi::{PART, PARTS, RouteShape};
 use crate::problem::{Handled, ProblemDetails};
 use crate::publish::send_file;
 use crate::request::{AdmittedRequest, json};
@@ -32,7 +32,7 @@ pub(crate) const ROUTES: &[RouteRow] = &[
         |request| Box::pin(file(request)),
         "The file of an export, whole or in parts",
     )
-    .shaped(RouteShape::streams(&["application/octet-stream"])),
+    .shaped(RouteShape::streams(&["application/octet-stream"]).hears(PARTS, &[PART])),
     RouteRow::delete(
         "/api/v1/projects/{p}/exports/{export}",
         Right::Run,

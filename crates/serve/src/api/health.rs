@@ -47,7 +47,11 @@ async fn rows(request: AdmittedRequest) -> Handled {
     let time = if is_counted { Duration::from_secs(20) } else { Duration::from_secs(1) };
     let wish = HealthWish { run: query.parsed("run")?, time };
     let wanted = if is_new { HealthPart::New } else { HealthPart::All };
-    let found = move |collection: &Collection| health_rows(collection, kind, wanted, wish, part.window());
+    let turn = request.health_turn(part.window())?;
+    let found = move |collection: &Collection| {
+        let _turn = turn;
+        health_rows(collection, kind, wanted, wish, part.window())
+    };
     let mut answer = request.ask(found).await?;
     let next = part.cut(&mut answer.rows);
     Continued { answer, next }.respond(&request)

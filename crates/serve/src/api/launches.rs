@@ -1,7 +1,7 @@
 //! How does a program start, stop and acknowledge runs?
 
 use crate::launch::{LaunchState, RunWish, acknowledge_run, start_run, stop_run};
-use crate::openapi::RouteShape;
+use crate::openapi::{AskedHeaders, RouteShape};
 use crate::problem::{Handled, ProblemDetails};
 use crate::repeats::RepeatedRequest;
 use crate::request::{AdmittedRequest, json, text_of};
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::post("/api/v1/projects/{p}/runs", Right::Run, |request| Box::pin(start(request)), "Start a run")
-        .shaped(RouteShape::gives::<StartedRun>().takes::<RunWish>().status(202)),
+        .shaped(RouteShape::gives::<StartedRun>().takes::<RunWish>().status(202).hears(KEYED, &[])),
     RouteRow::post(
         "/api/v1/projects/{p}/runs/{n}/stop",
         Right::Run,
@@ -34,6 +34,9 @@ pub(crate) const ROUTES: &[RouteRow] = &[
 
 /// By which a client that repeats a request says so.
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+const KEYED: AskedHeaders =
+    &[("Idempotency-Key", "Up to 200 characters: the same request with the same key starts nothing again")];
 
 /// The longest key.
 const LONGEST_KEY: usize = 200;

@@ -5,12 +5,11 @@
 
 use crate::list::{self, ListPage};
 use crate::openapi::{AskedField, RouteShape};
-use crate::pages::page_list::page_filter;
+use crate::pages::page_list::{kind_names, page_filter};
 use crate::problem::Handled;
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
 use orb_answers::{HostRow, ListedHost, PageRow, host, hosts, pages};
-use orb_page::PageKind;
 
 pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::get(
@@ -44,7 +43,7 @@ pub(crate) const ROUTES: &[RouteRow] = &[
 const PAGES: &[AskedField] = &[
     AskedField::text("url", "What their URL contains"),
     AskedField::number("host", "The number of their host"),
-    AskedField::one_of("kind", || PageKind::ALL.iter().map(|kind| kind.name()).collect(), "Their kind"),
+    AskedField::one_of("kind", kind_names, "Their kind, or FAILED for all that could not be fetched"),
     AskedField::like("status", "^[1-9]([0-9]{2}|xx)$", "Their status code, such as 404, or 4xx for all that begin so"),
     AskedField::text("mime", "Their media type; image/ for all that begin so; or a type of document, such as pdf"),
 ];

@@ -14,7 +14,7 @@ mod intake;
 mod launches;
 mod listed_pages;
 mod pages;
-mod projects;
+pub(crate) mod projects;
 pub(crate) mod runs;
 mod search;
 mod settings;

@@ -128,7 +128,7 @@ async fn all(request: AdmittedRequest) -> Handled {
         projects.extend(home.to_come());
         projects.retain(|project| project.name > after && identity.may(Right::Read, &project.name));
         projects.sort_by(|a, b| a.name.cmp(&b.name));
-        projects.iter().take(limit + 1).map(|project| state.shown(project)).collect::<Result<Vec<_>, AnswerError>>()
+        Ok::<_, AnswerError>(projects.iter().take(limit + 1).map(|project| state.listed(project)).collect::<Vec<_>>())
     };
     let rows = request.work(known).await?;
     let rows = rows.into_iter().map(|status| resource(&request, status)).collect::<Result<_, _>>()?;
@@ -160,7 +160,7 @@ async fn make(request: AdmittedRequest) -> Handled {
         Ok::<_, ProblemDetails>(status_of(&home.find(&made)?)?)
     });
     let status = found.await?;
-    let mut response = json(&resource(&request, ShownProject { status, shared: None })?)?;
+    let mut response = json(&resource(&request, ShownProject { status, shared: None, problem: None })?)?;
     *response.status_mut() = StatusCode::CREATED;
     let place = HeaderValue::from_str(&format!("/api/v1/projects/{name}"));
     response.headers_mut().extend(place.ok().map(|place| (LOCATION, place)));
@@ -169,19 +169,23 @@ async fn make(request: AdmittedRequest) -> Handled {
 
 /// What was collected over months is gone with a word, so the word is asked for twice, and those
 /// who may only edit are not enough.
-async fn remove(request: AdmittedRequest) -> Handled {
+pub(crate) async fn remove_project(request: &AdmittedRequest, confirm: &str) -> Result<(), ProblemDetails> {
     let (name, user) = (request.project()?.name.clone(), request.user()?.clone());
     if !user.admin {
         return Err(ProblemDetails::forbidden("only an administrator may remove a project"));
     }
-    if request.query().needed("confirm")? != name {
+    if confirm != name {
         return Err(ProblemDetails::malformed("confirm is the name of the project that goes"));
     }
     let gone = move |home: &ServedHome| {
         home.remove(&name)?;
         home.accounts().note(Some(&user.name), &format!("removed project {name}"))
     };
-    request.work::<_, StoreError, _>(gone).await?;
+    request.work::<_, StoreError, _>(gone).await
+}
+
+async fn remove(request: AdmittedRequest) -> Handled {
+    remove_project(&request, request.query().needed("confirm")?).await?;
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     Ok(response)

@@ -75,7 +75,7 @@ async fn find(request: AdmittedRequest) -> Handled {
         search(collection, &Query { text: &text, limit, offset, per_host, explain, snippets: true })
     };
     let answer = request.ask(asked).await?;
-    let is_cut = answer.hits.len() as u64 == limit && offset + limit < answer.total;
+    let is_cut = answer.hits.len() as u64 == limit && offset.saturating_add(limit) < answer.total;
     Continued { answer, next: is_cut.then(|| (offset + limit).to_string()) }.respond(&request)
 }
 

@@ -3,7 +3,7 @@
 //! As JSON, what `orb project show --json` prints, or as the file itself. Whoever changes them says
 //! which version was read, so that nobody overwrites what somebody else has written.
 
-use crate::openapi::RouteShape;
+use crate::openapi::{AskedHeaders, RouteShape};
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, json as sent, text_of, typed};
 use crate::routes::{Right, RouteRow};
@@ -29,8 +29,11 @@ pub(crate) const ROUTES: &[RouteRow] = &[
         |request| Box::pin(replace(request)),
         "Replace the settings of a project (If-Match: the ETag that was read)",
     )
-    .shaped(RouteShape::gives::<Map<String, Value>>().takes::<Map<String, Value>>().or(&[TOML])),
+    .shaped(RouteShape::gives::<Map<String, Value>>().takes::<Map<String, Value>>().or(&[TOML]).hears(READ, &[])),
 ];
+
+const READ: AskedHeaders =
+    &[("If-Match", "The entity tag of the settings that were read, or * for any; it must be there")];
 
 /// The media type of the file.
 const TOML: &str = "application/toml";
@@ -52,21 +55,47 @@ fn respond(request: &AdmittedRequest, text: String) -> Handled {
 
 async fn replace(request: AdmittedRequest) -> Handled {
     let expected = expected(text_of(&request.parts.headers, &IF_MATCH))?;
+    // What makes no sense is refused as such, whichever version it is for (RFC 9110, 13.2.1).
+    let sent = SentSettings::of(&request)?;
     let before = kept(&request).await?;
     if expected.as_deref().is_some_and(|expected| expected != version(&before)) {
         return Err(stale());
     }
-    let is_file = text_of(&request.parts.headers, &CONTENT_TYPE).split(';').next().unwrap_or_default().trim() == TOML;
-    let saved = if is_file {
-        let text =
-            std::str::from_utf8(&request.body).map_err(|_| ProblemDetails::malformed("the text is not UTF-8"))?;
-        save(&request, expected.as_deref(), text.to_owned()).await?
-    } else {
-        let text = written(&request, &before)?;
-        // Positions in a text that the client has not seen would mislead it.
-        save(&request, expected.as_deref(), text).await.map_err(ProblemDetails::without_positions)?
+    let saved = match sent {
+        SentSettings::File(text) => save(&request, expected.as_deref(), text).await?,
+        SentSettings::Values(settings) => {
+            let saved = save(&request, expected.as_deref(), settings.amended(&before)).await;
+            // Positions in a text that the client has not seen would mislead it.
+            saved.map_err(ProblemDetails::without_positions)?
+        }
     };
     respond(&request, saved)
+}
+
+/// Settings as they were sent.
+enum SentSettings {
+    /// The file.
+    File(String),
+    /// What is in it: the file is edited where it says something else.
+    Values(Box<Settings>),
+}
+
+impl SentSettings {
+    fn of(request: &AdmittedRequest) -> Result<Self, ProblemDetails> {
+        let kind = text_of(&request.parts.headers, &CONTENT_TYPE).split(';').next().unwrap_or_default().trim();
+        if kind == TOML {
+            let text = std::str::from_utf8(&request.body);
+            let text = text.map_err(|_| ProblemDetails::malformed("the text is not UTF-8"))?;
+            return Ok(Self::File(text.to_owned()));
+        }
+        // Not what is sent but how: whoever sends no JSON is told so, too.
+        request.json::<Value>()?;
+        let settings = serde_json::from_slice(&request.body).map_err(|e| {
+            let fault = json!({"line": e.line(), "column": e.column(), "key": null, "message": e.to_string()});
+            ProblemDetails::unprocessable(e).with("errors", json!([fault]))
+        })?;
+        Ok(Self::Values(Box::new(settings)))
+    }
 }
 
 /// The version that is to be replaced; `None` if any is.
@@ -79,15 +108,4 @@ fn expected(field: &str) -> Result<Option<String>, ProblemDetails> {
     }
     // A weak or a foreign tag is no version of ours, and matches none.
     Ok((tag != "*").then(|| tag.trim_matches('"').to_owned()))
-}
-
-/// The file as it is, edited where the JSON that was sent says something else.
-fn written(request: &AdmittedRequest, before: &str) -> Result<String, ProblemDetails> {
-    // Not what is sent but how: whoever sends no JSON is told so, too.
-    request.json::<Value>()?;
-    let settings: Settings = serde_json::from_slice(&request.body).map_err(|e| {
-        let fault = json!({"line": e.line(), "column": e.column(), "key": null, "message": e.to_string()});
-        ProblemDetails::unprocessable(e).with("errors", json!([fault]))
-    })?;
-    Ok(settings.amended(before))
 }

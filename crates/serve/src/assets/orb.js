@@ -18,6 +18,28 @@ document.addEventListener("submit", (event) => {
   if (question && !window.confirm(question)) event.preventDefault();
 });
 
+// A page that waits for something looks again, unless somebody is about to send a form of it.
+const again = document.querySelector("meta[name=again]");
+if (again) {
+  setInterval(() => {
+    if (!document.hidden && !document.activeElement?.closest("form")) location.reload();
+  }, again.content * 1000);
+}
+
+// Puts a piece in the place of the one before, and leaves the reader what they hold of it: a
+// selection, the focus, how far they have scrolled sideways.
+const renew = (part, html) => {
+  const selected = document.getSelection();
+  if (!selected.isCollapsed && part.contains(selected.anchorNode)) return;
+  const held = part.contains(document.activeElement) ? document.activeElement.getAttribute("href") : null;
+  const scrolled = [...part.querySelectorAll(".scroll")].map((card) => card.scrollLeft);
+  part.innerHTML = html;
+  part.querySelectorAll(".scroll").forEach((card, place) => { card.scrollLeft = scrolled[place] ?? 0; });
+  if (held === null) return;
+  const same = [...part.querySelectorAll("a")].find((link) => link.getAttribute("href") === held);
+  (same ?? part).focus({ preventScroll: true });
+};
+
 // A part of a page that names a stream of events is kept up to date, while somebody looks.
 const live = document.querySelector("[data-events]");
 if (live) {
@@ -26,7 +48,7 @@ if (live) {
   const open = () => {
     if (source || document.hidden) return;
     source = new EventSource(live.dataset.events);
-    source.addEventListener("piece", (event) => { live.innerHTML = event.data; });
+    source.addEventListener("piece", (event) => renew(live, event.data));
     source.addEventListener("end", () => { close(); location.reload(); });
   };
   document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));

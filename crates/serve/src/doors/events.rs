@@ -137,7 +137,8 @@ impl Listener {
         let states = move |home: &ServedHome| {
             let projects = home.list()?.into_iter();
             let projects = projects.filter(|project| only.as_ref().is_none_or(|only| *only == project.name));
-            projects.map(|project| board.status(&project)).collect::<Result<Vec<_>, AnswerError>>()
+            // One that cannot be read keeps nobody from hearing of the others.
+            Ok::<_, AnswerError>(projects.filter_map(|project| board.status(&project).ok()).collect::<Vec<_>>())
         };
         let all = self.state.desk.work(states).await.ok()?.ok()?;
         for state in all.iter().filter(|state| self.may_hear(&state.project)) {

@@ -34,8 +34,8 @@ async fn hear(request: AdmittedRequest) -> Handled {
     let state = Arc::clone(&request.state);
     let reply = request.state.desk.work(move |home| {
         let _turn = turn;
-        let (launcher, identity) = (&state.launcher, Some(&identity));
-        let assistant = Assistant { home, shelf: &shelf, launcher, identity, may_act: false };
+        let (launcher, counting, identity) = (&state.launcher, Some(&state.counting), Some(&identity));
+        let assistant = Assistant { home, shelf: &shelf, launcher, counting, identity, may_act: false };
         mcp::reply(&assistant, &message)
     });
     if let Some(reply) = reply.await? {

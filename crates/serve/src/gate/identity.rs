@@ -22,11 +22,12 @@ pub(super) enum Shown {
 /// Links that one guest can have followed.
 pub(crate) const LINKS_AT_ONCE: usize = 8;
 
-/// What a request shows. A token goes before a cookie: programs that send one mean it.
+/// What a request shows. A token goes before a cookie: programs that send one mean it. Whatever
+/// else is sent in its place is for somebody on the way, such as a proxy with passwords of its own.
 pub(super) fn shown(headers: &HeaderMap, cookie: &str) -> Shown {
-    if let Some((kind, token)) = text_of(headers, &AUTHORIZATION).split_once(' ') {
-        let is_token = kind.eq_ignore_ascii_case("bearer");
-        return if is_token { Shown::Token(token.trim().to_owned()) } else { Shown::Nothing };
+    let sent = text_of(headers, &AUTHORIZATION).split_once(' ');
+    if let Some((_, token)) = sent.filter(|(kind, _)| kind.eq_ignore_ascii_case("bearer")) {
+        return Shown::Token(token.trim().to_owned());
     }
     match cookie_of(headers, cookie) {
         Some(id) => Shown::Session(id.to_owned()),

@@ -23,7 +23,8 @@ pub fn converse(
 ) -> Result<(), ServeError> {
     let (home, shelf, may_act) = (ServedHome::new(Home::open(home)?, None)?, OpenShelf::default(), launch.is_some());
     let launcher = Launcher::new(launch);
-    let assistant = Assistant { home: &home, shelf: &shelf, launcher: &launcher, identity: None, may_act };
+    let (counting, identity) = (None, None);
+    let assistant = Assistant { home: &home, shelf: &shelf, launcher: &launcher, counting, identity, may_act };
     let mut line = Vec::new();
     loop {
         line.clear();

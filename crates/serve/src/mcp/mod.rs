@@ -19,6 +19,7 @@ mod tools;
 pub use lines::converse;
 pub(crate) use protocol::{VERSIONS, other_version, reply};
 
+use crate::counting::Counting;
 use crate::desk::OpenShelf;
 use crate::gate::Identity;
 use crate::launch::Launcher;
@@ -36,6 +37,9 @@ pub(crate) struct Assistant<'a> {
     pub(crate) shelf: &'a OpenShelf,
     /// Who starts runs.
     pub(crate) launcher: &'a Launcher,
+    /// Who counts what takes long, beside the others who ask; `None` on the command line, where
+    /// there are none.
+    pub(crate) counting: Option<&'a Counting>,
     /// Who is asking; `None` on the command line, where the file system decides.
     pub(crate) identity: Option<&'a Identity>,
     /// Whether somebody on the command line may act, too.

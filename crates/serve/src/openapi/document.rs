@@ -46,6 +46,7 @@ fn operation(row: &RouteRow, shape: &RouteShape, sent: &mut SchemaGenerator, tak
     let in_path = row.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let mut parameters: Vec<Value> = in_path.map(path_parameter).collect();
     parameters.extend(shape.fields().map(|field| query_parameter(&field)));
+    parameters.extend(shape.headers.iter().map(|(name, about)| header_parameter(name, about)));
     let mut content = Map::new();
     if let Some(gives) = shape.gives {
         content.insert("application/json".to_owned(), json!({"schema": gives(sent)}));
@@ -66,6 +67,9 @@ fn operation(row: &RouteRow, shape: &RouteShape, sent: &mut SchemaGenerator, tak
         "parameters": parameters,
         "responses": {shape.status.to_string(): success, "default": failure},
     });
+    for (status, about) in shape.also {
+        operation["responses"][status.to_string()] = json!({"description": about});
+    }
     if let Some(takes) = shape.takes {
         let body = json!({"required": true, "content": {"application/json": {"schema": takes(taken)}}});
         operation["requestBody"] = body;
@@ -96,6 +100,10 @@ fn path_parameter(name: &str) -> Value {
 fn query_parameter(field: &AskedField) -> Value {
     let AskedField { name, about, is_needed, .. } = *field;
     json!({"name": name, "in": "query", "required": is_needed, "description": about, "schema": field.schema()})
+}
+
+fn header_parameter(name: &str, about: &str) -> Value {
+    json!({"name": name, "in": "header", "required": false, "description": about, "schema": {"type": "string"}})
 }
 
 /// The schema of failures.

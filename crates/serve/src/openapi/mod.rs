@@ -9,7 +9,7 @@ mod document;
 mod shape;
 
 pub(crate) use document::document;
-pub(crate) use shape::{AskedField, RouteShape};
+pub(crate) use shape::{AskedField, AskedHeaders, PART, PARTS, RouteShape, UNCHANGED, VERSIONS};
 
 #[cfg(test)]
 mod tests {

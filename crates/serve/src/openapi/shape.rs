@@ -108,6 +108,22 @@ const LIMIT: AskedField = AskedField::number("limit", "Rows at most: 100 without
 /// What `next` is in most lists.
 const CURSOR: &str = "^[0-9]{1,15}$";
 
+/// Header fields of a request that mean something to its route, and what.
+pub(crate) type AskedHeaders = &'static [(&'static str, &'static str)];
+
+/// By which a client that has a version already, or wants a part, says so; and what it gets then.
+pub(crate) const PARTS: AskedHeaders = &[
+    ("Range", "A part, such as bytes=0-1023; answered with 206, or 416 if there is no such part"),
+    ("If-Range", "The entity tag of the version whose part is wanted"),
+];
+pub(crate) const VERSIONS: AskedHeaders = &[
+    ("If-None-Match", "The entity tag of a version that is there already: answered with 304 if it is this one"),
+    PARTS[0],
+    PARTS[1],
+];
+pub(crate) const PART: (u16, &str) = (206, "The part that was asked for");
+pub(crate) const UNCHANGED: (u16, &str) = (304, "It is the version that is there already");
+
 /// What goes into a route, and what comes out.
 #[derive(Clone, Copy)]
 pub(crate) struct RouteShape {
@@ -118,12 +134,15 @@ pub(crate) struct RouteShape {
     pub(super) gives: Option<SchemaFn>,
     pub(super) media: &'static [&'static str],
     pub(super) status: u16,
+    pub(super) headers: AskedHeaders,
+    /// Other statuses of answers that are no failures.
+    pub(super) also: &'static [(u16, &'static str)],
 }
 
 impl RouteShape {
     /// A route without a body in its response.
     pub(crate) const NOTHING: Self =
-        Self { query: &[], cursor: None, takes: None, gives: None, media: &[], status: 204 };
+        Self { query: &[], cursor: None, takes: None, gives: None, media: &[], status: 204, headers: &[], also: &[] };
 
     /// A route that answers with this type as JSON.
     pub(crate) const fn gives<T: JsonSchema>() -> Self {
@@ -173,6 +192,12 @@ impl RouteShape {
     /// The same with this type as the JSON that is sent.
     pub(crate) const fn takes<T: JsonSchema>(mut self) -> Self {
         self.takes = Some(SchemaGenerator::subschema_for::<T>);
+        self
+    }
+
+    /// The same with these header fields in the request, and these other answers.
+    pub(crate) const fn hears(mut self, headers: AskedHeaders, also: &'static [(u16, &'static str)]) -> Self {
+        (self.headers, self.also) = (headers, also);
         self
     }
 

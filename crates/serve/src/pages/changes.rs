@@ -41,11 +41,12 @@ struct ChangesPage<'a> {
     steps: ListSteps,
 }
 
-struct ChangeLine<'a> {
-    row: &'a ReportRow,
-    flag: &'static str,
-    title: &'a str,
-    when: String,
+/// A change in a list.
+pub(super) struct ChangeLine<'a> {
+    pub(super) row: &'a ReportRow,
+    pub(super) flag: &'static str,
+    pub(super) title: &'a str,
+    pub(super) when: String,
     is_unread: bool,
 }
 
@@ -67,11 +68,15 @@ impl AdmittedRequest {
 /// Everything up to a change was seen; without a number, all that there is.
 async fn mark_seen(request: AdmittedRequest) -> Handled {
     let last = request.unread().await?.0;
-    let up_to = request.form()?.parsed("up_to")?.unwrap_or(last).min(last);
+    let form = request.form()?;
+    let up_to = form.parsed("up_to")?.unwrap_or(last).min(last);
     let (project, user) = (request.project()?.name.clone(), request.user()?.id);
     let name = project.clone();
     request.work(move |home| home.accounts().mark_seen(user, &name, up_to)).await?;
-    AdmittedRequest::redirect(&format!("/p/{project}/changes"))
+    match form.one("back") {
+        Some("all") => AdmittedRequest::redirect("/changes"),
+        _ => AdmittedRequest::redirect(&format!("/p/{project}/changes")),
+    }
 }
 
 async fn show(request: AdmittedRequest) -> Handled {
@@ -107,7 +112,8 @@ async fn show(request: AdmittedRequest) -> Handled {
     request.page(&page, &found)
 }
 
-fn line(row: &ReportRow, seen: Option<u64>) -> ChangeLine<'_> {
+/// A change, for somebody who has seen those up to a number.
+pub(super) fn line(row: &ReportRow, seen: Option<u64>) -> ChangeLine<'_> {
     let title = row.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&row.url);
     ChangeLine {
         row,

@@ -7,8 +7,8 @@ use crate::steer::{FilterChoice, ListSteps};
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
 use orb_answers::{
-    CountStanding, Health, HealthCount, HealthKind, HealthPart, HealthRow, HealthRows, HealthWish, Severity, Window,
-    grouped, health_rows,
+    Collection, CountStanding, Health, HealthCount, HealthKind, HealthPart, HealthRow, HealthRows, HealthWish,
+    Severity, Window, grouped, health_rows,
 };
 use std::time::Duration;
 
@@ -123,7 +123,12 @@ async fn one(request: AdmittedRequest) -> Handled {
     let is_counted = request.health(fields.parsed("run")?).await?.standing == CountStanding::Current;
     let wish = HealthWish { run: fields.parsed("run")?, time: if is_counted { TIME } else { PATIENCE } };
     let window = Window { limit: ROWS + 1, offset };
-    let mut found = request.ask(move |collection| health_rows(collection, kind, part, wish, window)).await?;
+    let turn = request.health_turn(window)?;
+    let rows = move |collection: &Collection| {
+        let _turn = turn;
+        health_rows(collection, kind, part, wish, window)
+    };
+    let mut found = request.ask(rows).await?;
     let has_more = found.rows.len() as u64 > ROWS;
     found.rows.truncate(ROWS as usize);
     let choice = |label: &str, new: Option<&str>, is_chosen| FilterChoice {

@@ -1,14 +1,16 @@
 //! Which projects are there, and how are they?
 
+use crate::launch::LaunchRecord;
 use crate::problem::Handled;
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow, has_page};
 use crate::shared::{ServedHome, SharedMark, ShownProject};
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
-use orb_answers::{AnswerError, ProjectStatus, RunStanding, grouped};
-use orb_page::RunState;
-use orb_project::{ProjectDir, free_space};
+use orb_answers::{AnswerError, ProjectStatus, RunStanding, StatusBoard, grouped};
+use orb_crawl::machine::MachineState;
+use orb_page::{Moment, RunState};
+use orb_project::{ProjectDir, disk_size, free_space};
 use std::sync::Arc;
 
 pub(crate) const ROUTES: &[RouteRow] =
@@ -26,11 +28,48 @@ struct HomePage<'a> {
     size: String,
     free: String,
     rows: Vec<HomeRow>,
+    /// What somebody should look at, and how much more of that there is.
+    concerns: Vec<HomeConcern>,
+    more_concerns: usize,
+    machine: HomeMachine,
+    today: HomeDay,
 }
+
+/// Something about a project that somebody should look at.
+struct HomeConcern {
+    project: String,
+    what: String,
+    /// Where it can be seen.
+    path: String,
+}
+
+/// How the machine is.
+struct HomeMachine {
+    disk: String,
+    disk_used: u64,
+    load: Option<String>,
+    running: usize,
+}
+
+/// What is still to be run today.
+struct HomeDay {
+    due: usize,
+    /// The next project, and when.
+    next: Option<(String, String)>,
+}
+
+/// Concerns that are listed.
+const CONCERNS: usize = 8;
+
+/// A day, in milliseconds.
+const DAY: i64 = 86_400_000;
 
 /// A project in the list.
 struct HomeRow {
     name: String,
+    /// Why nothing is known of it.
+    problem: Option<String>,
+    run: Option<u32>,
     running: bool,
     is_linked: bool,
     kind: String,
@@ -66,31 +105,45 @@ struct HomeFigures {
     unread: u64,
     held_by: Option<u32>,
     trend: Vec<u64>,
+    /// Whether the last run that was started here failed.
+    has_failed: bool,
+    /// When it will run until the end of the day.
+    due: Vec<String>,
+}
+
+/// All that the page shows.
+struct HomeState {
+    all: Vec<ShownProject>,
+    figures: Vec<HomeFigures>,
+    disk: u64,
+    free: u64,
 }
 
 async fn show(request: AdmittedRequest) -> Handled {
     let identity = request.identity()?.clone();
     let state = Arc::clone(&request.state);
     let known = move |home: &ServedHome| {
-        let (mut projects, board) = (home.list()?, &state.board);
+        let mut projects = home.list()?;
         projects.extend(home.to_come());
         projects.retain(|project| identity.may(Right::Read, &project.name));
         projects.sort_by(|a, b| a.name.cmp(&b.name));
-        let all: Vec<ShownProject> = projects.iter().map(|project| state.shown(project)).collect::<Result<_, _>>()?;
-        let figures = |project: &ProjectDir| {
-            if !project.dir.exists() {
+        let all: Vec<ShownProject> = projects.iter().map(|project| state.listed(project)).collect();
+        let figures = projects.iter().zip(&all).map(|(project, listed)| {
+            if listed.problem.is_some() || !project.dir.exists() {
                 return Ok(HomeFigures::default());
             }
             let seen = home.accounts().seen(identity.user.id, &project.name)?;
-            let unread = board.last_change(project)?.saturating_sub(seen);
-            let (size, held_by, trend) = (board.size(project)?, board.held_by(project)?, board.trend(project)?);
-            Ok::<_, AnswerError>(HomeFigures { size, unread, held_by, trend })
-        };
-        let figures: Vec<HomeFigures> = projects.iter().map(figures).collect::<Result<_, _>>()?;
-        Ok::<_, AnswerError>((all, figures, free_space(home.path())?))
+            figures(&state.board, project, seen)
+        });
+        let figures = figures.collect::<Result<_, AnswerError>>()?;
+        let (disk, free) = (disk_size(home.path())?, free_space(home.path())?);
+        Ok::<_, AnswerError>(HomeState { all, figures, disk, free })
     };
-    let (all, figures, free) = request.work(known).await?;
+    let HomeState { all, figures, disk, free } = request.work(known).await?;
     let user = request.user()?;
+    let mut concerns: Vec<HomeConcern> = all.iter().zip(&figures).flat_map(|(one, more)| concerns(one, more)).collect();
+    let more_concerns = concerns.len().saturating_sub(CONCERNS);
+    concerns.truncate(CONCERNS);
     let page = HomePage {
         frame: request.frame(),
         user: &user.name,
@@ -101,12 +154,81 @@ async fn show(request: AdmittedRequest) -> Handled {
         size: bytes(figures.iter().map(|figures| figures.size).sum()),
         free: bytes(free),
         rows: all.iter().zip(&figures).map(|(project, figures)| row(project, figures)).collect(),
+        concerns,
+        more_concerns,
+        machine: machine(&all, (disk, free)),
+        today: today(&all, &figures),
     };
     request.page(&page, &all)
 }
 
+/// What is known of a project beside its state, for somebody who has seen its changes up to one.
+fn figures(board: &StatusBoard, project: &ProjectDir, seen: u64) -> Result<HomeFigures, AnswerError> {
+    let now = Moment::now();
+    let midnight = Moment((now.0.div_euclid(DAY) + 1) * DAY - 1);
+    // The page of the schedule tells of settings that cannot be read.
+    let upcoming = board.upcoming(project, now, midnight).ok().flatten();
+    Ok(HomeFigures {
+        size: board.size(project)?,
+        unread: board.last_change(project)?.saturating_sub(seen),
+        held_by: board.held_by(project)?,
+        trend: board.trend(project)?,
+        has_failed: LaunchRecord::read(project).is_some_and(|record| record.has_failed()),
+        due: upcoming.map(|upcoming| upcoming.due).unwrap_or_default(),
+    })
+}
+
+/// What somebody should look at. Documents that are missing or in error are looked at with the
+/// changes that one has not seen yet.
+fn concerns(listed: &ShownProject, figures: &HomeFigures) -> Vec<HomeConcern> {
+    let (status, name) = (&listed.status, &listed.status.project);
+    let run = status.run.unwrap_or_default();
+    let flags = &status.counters.flags;
+    let count = |n: u64, word: &str| (n > 0 && figures.unread > 0).then(|| format!("{} {word}", grouped(n)));
+    let is_cut_off = status.state == Some(RunStanding::Interrupted);
+    let found = [
+        (listed.problem.clone(), format!("/p/{name}/check")),
+        (figures.has_failed.then(|| "its last start failed".to_owned()), format!("/p/{name}/run")),
+        (is_cut_off.then(|| format!("run {run} was cut off")), format!("/p/{name}/run")),
+        (figures.held_by.map(|run| format!("run {run} waits for you")), format!("/p/{name}/runs/{run}")),
+        (count(flags.missing, "missing"), format!("/p/{name}/runs/{run}?flag=MIS")),
+        (count(flags.error, "in error"), format!("/p/{name}/runs/{run}?flag=ERR")),
+    ];
+    let concern =
+        |(what, path): (Option<String>, String)| Some(HomeConcern { project: name.clone(), what: what?, path });
+    found.into_iter().filter_map(concern).collect()
+}
+
+fn machine(all: &[ShownProject], (disk, free): (u64, u64)) -> HomeMachine {
+    let used = disk.saturating_sub(free);
+    let now = MachineState::now();
+    HomeMachine {
+        disk: format!("{} of {}", bytes(used), bytes(disk)),
+        disk_used: used * 100 / disk.max(1),
+        load: now.load.map(|load| format!("{:.1} on {} cores", load[0], now.cores)),
+        running: all.iter().filter(|project| project.status.running).count(),
+    }
+}
+
+fn today(all: &[ShownProject], figures: &[HomeFigures]) -> HomeDay {
+    let first = |(project, figures): (&ShownProject, &HomeFigures)| {
+        figures.due.first().map(|at| (at.clone(), project.status.project.clone()))
+    };
+    let next = all.iter().zip(figures).filter_map(first).min();
+    HomeDay {
+        due: figures.iter().map(|figures| figures.due.len()).sum(),
+        next: next.map(|(at, project)| (project, clock(&at))),
+    }
+}
+
+/// The hour and minute of a moment.
+fn clock(at: &str) -> String {
+    let civil = Moment::parse(at).map(Moment::civil);
+    civil.map_or_else(|| at.to_owned(), |civil| format!("{:02}:{:02} UTC", civil.hour, civil.minute))
+}
+
 fn row(listed: &ShownProject, figures: &HomeFigures) -> HomeRow {
-    let ShownProject { status: project, shared } = listed;
+    let ShownProject { status: project, shared, problem } = listed;
     let flags = &project.counters.flags;
     let flags = [("NEW", flags.new), ("UPD", flags.updated), ("MIS", flags.missing), ("ERR", flags.error)];
     let chip = match project.state {
@@ -120,6 +242,8 @@ fn row(listed: &ShownProject, figures: &HomeFigures) -> HomeRow {
     };
     HomeRow {
         name: project.project.clone(),
+        problem: problem.clone(),
+        run: project.run,
         running: project.running,
         is_linked: has_page("/p/{p}"),
         kind,

@@ -4,6 +4,7 @@ use super::pace::{PaceChart, chart};
 use super::team::TeamCard;
 use super::web::{WebChart, web_chart};
 use crate::fragments::{self, StreamPiece};
+use crate::gate::without_port;
 use crate::launch::asked_by;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
@@ -102,7 +103,11 @@ struct ShownVisit {
 /// A host that waits.
 struct ShownHost {
     host: String,
+    /// Where it is listed.
+    hosts: String,
     queued: String,
+    /// Where its pages are that wait.
+    queue: String,
     why: String,
     until: String,
 }
@@ -156,7 +161,7 @@ fn body(live: &LiveRun) -> LiveBody {
         pace: speed.and_then(|speed| chart(&speed.pace)),
         web: web_chart(&live.web, &status.project),
         newest: live.newest.iter().map(visit).collect(),
-        waiting: speed.filter(|_| running).map(waiting).unwrap_or_default(),
+        waiting: speed.filter(|_| running).map(|speed| waiting(&status.project, speed)).unwrap_or_default(),
         team: team.map(TeamCard::of),
         state: status.state.map_or_else(String::new, |state| state.to_string()),
     }
@@ -180,10 +185,13 @@ fn say(speed: &SpeedAccount) -> Vec<String> {
     pause.chain(speed.advice.iter().take(2).map(|advice| plain(&advice.text))).collect()
 }
 
-fn waiting(speed: &SpeedAccount) -> Vec<ShownHost> {
+fn waiting(project: &str, speed: &SpeedAccount) -> Vec<ShownHost> {
+    let encoded = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
     let row = |host: &orb_crawl::WaitingHost| ShownHost {
         host: host.host.clone(),
+        hosts: format!("/p/{project}/hosts?name={}", encoded(without_port(&host.host))),
         queued: grouped(host.queued),
+        queue: format!("/p/{project}/queue?url={}", encoded(&format!("://{}/", host.host))),
         why: host.why.clone(),
         until: host.until.as_deref().map(from_now).unwrap_or_default(),
     };

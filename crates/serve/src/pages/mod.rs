@@ -40,6 +40,7 @@ mod sql;
 mod steps;
 mod structure;
 mod team;
+mod unseen;
 mod user;
 mod users;
 mod web;
@@ -86,6 +87,7 @@ pub(crate) const FAMILY: &[&[RouteRow]] = &[
     sql::ROUTES,
     steps::ROUTES,
     structure::ROUTES,
+    unseen::ROUTES,
     user::ROUTES,
     users::ROUTES,
     words::ROUTES,

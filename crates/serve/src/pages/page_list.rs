@@ -21,6 +21,23 @@ pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
 /// Pages on one screen.
 const ROWS: u64 = 100;
 
+/// The name of all kinds of failures together: what other screens count as errors.
+const FAILED: &str = "FAILED";
+
+/// What pages are filtered by: a kind, or all failures.
+pub(crate) fn kind_names() -> Vec<&'static str> {
+    PageKind::ALL.iter().map(|kind| kind.name()).chain([FAILED]).collect()
+}
+
+/// The kinds that a name stands for.
+fn kinds_named(name: &str) -> Result<Vec<PageKind>, ProblemDetails> {
+    if name.eq_ignore_ascii_case(FAILED) {
+        return Ok(PageKind::FAILED.to_vec());
+    }
+    let named = PageKind::from_name(&name.to_ascii_uppercase()).map(|kind| vec![kind]);
+    named.ok_or_else(|| ProblemDetails::malformed(format!("there is no kind '{name}'")))
+}
+
 #[derive(Template)]
 #[template(path = "pages.html")]
 struct PagesPage<'a> {
@@ -45,12 +62,8 @@ struct PageLine<'a> {
 
 /// Which pages a query asks for.
 pub(crate) fn page_filter(fields: &FormFields) -> Result<PageFilter, ProblemDetails> {
-    let kind = fields.one("kind").map(|name| {
-        let named = PageKind::from_name(&name.to_ascii_uppercase());
-        named.ok_or_else(|| ProblemDetails::malformed(format!("there is no kind '{name}'")))
-    });
     Ok(PageFilter {
-        kind: kind.transpose()?,
+        kinds: fields.one("kind").map(kinds_named).transpose()?.unwrap_or_default(),
         host: fields.parsed("host")?,
         status: fields.one("status").map(str::parse).transpose()?,
         mime: fields.one("mime").map(str::to_owned),
@@ -60,15 +73,14 @@ pub(crate) fn page_filter(fields: &FormFields) -> Result<PageFilter, ProblemDeta
 
 async fn list(request: AdmittedRequest) -> Handled {
     let fields = request.query();
-    let filter = page_filter(&fields)?;
+    let (filter, chosen) = (page_filter(&fields)?, fields.one("kind").unwrap_or_default());
     let after = fields.parsed("after")?.unwrap_or(0);
-    let asked = filter.clone();
-    let found: PageList = request.ask(move |collection| pages(collection, &asked, after, ROWS)).await?;
+    let found: PageList = request.ask(move |collection| pages(collection, &filter, after, ROWS)).await?;
     let next = found.next.map(|next| next.to_string());
     let page = PagesPage {
         frame: request.frame(),
         p: &request.project()?.name,
-        kinds: PageKind::ALL.iter().map(|kind| (kind.name(), filter.kind == Some(*kind))).collect(),
+        kinds: kind_names().into_iter().map(|name| (name, name.eq_ignore_ascii_case(chosen))).collect(),
         host: fields.one("host").unwrap_or_default(),
         status: fields.one("status").unwrap_or_default(),
         mime: fields.one("mime").unwrap_or_default(),

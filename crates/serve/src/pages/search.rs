@@ -123,7 +123,7 @@ async fn within(request: AdmittedRequest) -> Handled {
         });
         found.push(CollectionAnswer { project: name.clone(), answer: answer.await? });
     }
-    let has_more = found.first().is_some_and(|found| offset + HITS < found.answer.total);
+    let has_more = found.first().is_some_and(|found| offset.saturating_add(HITS) < found.answer.total);
     let page = SearchPage {
         frame: request.frame(),
         within: Some(&name),

@@ -3,6 +3,7 @@
 //! One page: the keys that are changed most as fields, and the file itself. Both are saved in place
 //! if the file is still what was shown, so that nobody overwrites what somebody else has written.
 
+use crate::api::projects::remove_project;
 use crate::fields::FormFields;
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
@@ -26,6 +27,12 @@ pub(crate) const ROUTES: &[RouteRow] = &[
         Right::Edit,
         |request| Box::pin(save_fields(request)),
         "Change the settings that are changed most",
+    ),
+    RouteRow::post(
+        "/p/{p}/remove",
+        Right::Edit,
+        |request| Box::pin(remove(request)),
+        "Remove a project with all that it has collected",
     ),
 ];
 
@@ -54,6 +61,7 @@ struct SettingsPage<'a> {
     delay: String,
     every: String,
     hold: bool,
+    may_remove: bool,
 }
 
 /// The modes of a scope, with the chosen one marked.
@@ -100,6 +108,7 @@ fn page(request: &AdmittedRequest, kept: &str, text: &str, wrong: Option<String>
         delay: frontier.delay.to_string(),
         every: shown(settings.schedule.every.map(|every| every.to_string())),
         hold: settings.track.hold_until_acknowledged,
+        may_remove: request.user()?.admin,
     };
     let mut response = request.page(&page, &answer)?;
     *response.status_mut() = status;
@@ -145,6 +154,19 @@ pub(super) fn fill(settings: &mut Settings, form: &FormFields) -> Result<(), Pro
     settings.schedule.every = form.parsed("every")?;
     settings.track.hold_until_acknowledged = form.one("hold").is_some();
     Ok(())
+}
+
+async fn remove(request: AdmittedRequest) -> Handled {
+    let form = request.form()?;
+    match remove_project(&request, form.one("confirm").unwrap_or_default()).await {
+        Ok(()) => AdmittedRequest::redirect("/"),
+        Err(problem) if [StatusCode::BAD_REQUEST, StatusCode::CONFLICT].contains(&problem.status) => {
+            let text = kept(&request).await?;
+            let told = format!("The project is not removed: {}.", problem.detail);
+            page(&request, &text, &text, Some(told))
+        }
+        Err(problem) => Err(problem),
+    }
 }
 
 /// Saves a text, or shows it again with what is wrong.

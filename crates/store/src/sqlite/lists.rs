@@ -8,15 +8,16 @@ use super::document_types::document_condition;
 use super::page::{HostRow, PageRow};
 use super::reader::sql_limit;
 use super::schema::{LATEST, QUEUED};
+use super::views::quoted;
 use crate::error::{Result, StoreError};
 use orb_page::PageKind;
 use rusqlite::params;
 
-/// Which pages are listed; `None` is any.
+/// Which pages are listed; `None` is any, and so are no kinds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageSieve<'a> {
-    /// Their kind.
-    pub kind: Option<PageKind>,
+    /// Their kinds.
+    pub kinds: &'a [PageKind],
     /// The number of their host.
     pub host: Option<u32>,
     /// The first and the last of their status codes.
@@ -66,27 +67,20 @@ impl CatalogueReader {
     pub fn pages(&self, sieve: &PageSieve<'_>, (after, last): (u64, u64), limit: u64) -> Result<Vec<PageRow>> {
         let document = sieve.mime.filter(|mime| !mime.contains('/')).and_then(document_condition);
         let mime = sieve.mime.filter(|_| document.is_none());
+        let kinds = match sieve.kinds {
+            [] => "true".to_owned(),
+            kinds => format!("kind IN ({})", quoted(kinds)),
+        };
         let sql = format!(
             "SELECT * FROM page WHERE id > ?1 AND id <= ?2
-             AND (?3 IS NULL OR kind = ?3) AND (?4 IS NULL OR host_id = ?4)
-             AND (?5 IS NULL OR status BETWEEN ?5 AND ?6)
-             AND (?7 IS NULL OR mime = ?7 OR (substr(?7, -1) = '/' AND substr(mime, 1, length(?7)) = ?7))
-             AND (?8 IS NULL OR instr(url, ?8) > 0) AND {} ORDER BY id LIMIT ?9",
+             AND (?3 IS NULL OR host_id = ?3) AND (?4 IS NULL OR status BETWEEN ?4 AND ?5)
+             AND (?6 IS NULL OR mime = ?6 OR (substr(?6, -1) = '/' AND substr(mime, 1, length(?6)) = ?6))
+             AND (?7 IS NULL OR instr(url, ?7) > 0) AND {kinds} AND {} ORDER BY id LIMIT ?8",
             document.as_deref().unwrap_or("true")
         );
         let (lowest, highest) = (sieve.status.map(|status| status.0), sieve.status.map(|status| status.1));
-        let kind = sieve.kind.map(PageKind::name);
-        let values = params![
-            sql_limit(after),
-            sql_limit(last),
-            kind,
-            sieve.host,
-            lowest,
-            highest,
-            mime,
-            sieve.url,
-            sql_limit(limit)
-        ];
+        let values =
+            params![sql_limit(after), sql_limit(last), sieve.host, lowest, highest, mime, sieve.url, sql_limit(limit)];
         self.all_for(("list pages", &sql), values, PageRow::read)
     }
 

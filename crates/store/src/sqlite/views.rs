@@ -9,14 +9,15 @@ use orb_page::{Flag, LinkKind, PageKind};
 use rusqlite::Connection;
 use std::collections::HashMap;
 
-/// Page kinds that are failures.
-pub(super) const FAILED: [PageKind; 4] =
-    [PageKind::DomainError, PageKind::Timeout, PageKind::BrowserError, PageKind::HttpError];
+/// The names of kinds, as SQL has them in a list.
+pub(super) fn quoted(kinds: &[PageKind]) -> String {
+    kinds.iter().map(|kind| format!("'{}'", kind.name())).collect::<Vec<_>>().join(", ")
+}
 
 /// Names and definitions.
 fn definitions() -> [(&'static str, String); 8] {
     let kind = case("l.kind", LinkKind::ALL.iter().map(|k| (k.code(), k.name())));
-    let failed = FAILED.map(|k| format!("'{}'", k.name())).join(", ");
+    let failed = quoted(PageKind::FAILED);
     let flag = case("c.flag", Flag::ALL.iter().map(|k| (k.code(), k.name())));
     let (changed, at) = (time("c.at"), time("at"));
     [

@@ -25,7 +25,8 @@ async fn tell(request: AdmittedRequest) -> Handled {
     let known = move |home: &ServedHome| {
         let mut projects = home.list()?;
         projects.retain(|project| identity.may(Right::Read, &project.name));
-        let all = projects.iter().map(|project| board.status(project)).collect::<Result<Vec<_>, _>>()?;
+        // One that cannot be read is missing; the others are told of.
+        let all: Vec<_> = projects.iter().filter_map(|project| board.status(project).ok()).collect();
         let under_way = all.iter().filter(|project| project.running).filter_map(|project| {
             let facts = SpeedFacts::read(&home.find(&project.project).ok()?, RunId(project.run?))?;
             Some(WatchedRun { project: project.project.clone(), counters: project.counters.clone(), facts })

@@ -39,15 +39,16 @@ pub(super) struct SqlArguments {
 }
 
 pub(super) fn projects(assistant: &Assistant<'_>, _: &NoArguments) -> ToolAnswer {
-    let row = |project: &ProjectDir| -> Result<Value, ProblemDetails> {
-        let state = orb_answers::status_of(project)?;
-        Ok(json!({
+    let row = |project: &ProjectDir| match orb_answers::status_of(project) {
+        Ok(state) => json!({
             "project": project.name, "running": state.running, "last_run": state.run, "state": state.state,
             "started_at": state.started_at, "finished_at": state.finished_at, "next_due": state.next_due,
             "pages": state.counters.pages, "queued": state.counters.frontier, "errors": state.counters.errors,
-        }))
+        }),
+        // The others can be asked nevertheless.
+        Err(error) => json!({"project": project.name, "problem": ProblemDetails::from(error).detail}),
     };
-    let rows = assistant.projects()?.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+    let rows: Vec<Value> = assistant.projects()?.iter().map(row).collect();
     Ok(fit(json!({"projects": rows}), "projects"))
 }
 

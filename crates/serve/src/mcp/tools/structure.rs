@@ -122,9 +122,13 @@ pub(super) fn top(assistant: &Assistant<'_>, given: &TopArguments) -> ToolAnswer
 
 pub(super) fn health(assistant: &Assistant<'_>, given: &HealthArguments) -> ToolAnswer {
     let (project, wish) = ((given.project.as_str(), Right::Read), HealthWish { run: None, time: TIME });
-    match &given.kind {
-        None => value(&assistant.ask(project, |collection| orb_answers::health(collection, wish))?),
-        Some(kind) => {
+    match (&given.kind, assistant.counting) {
+        // Nobody else waits for a model that asks on the command line.
+        (None, None) => value(&assistant.ask(project, |collection| orb_answers::health(collection, wish))?),
+        (None, Some(counting)) => {
+            value(&counting.health_here(assistant.shelf, &assistant.project(&given.project, Right::Read)?)?)
+        }
+        (Some(kind), _) => {
             let (kind, rows) = (choice::health_kind(kind)?, first(given.limit, 50, 500));
             let asked = |collection: &Collection| health_rows(collection, kind, HealthPart::All, wish, rows);
             Ok(fit(value(&assistant.ask(project, asked)?)?, "rows"))

@@ -11,7 +11,6 @@
 //! (visits that failed for the moment are passed over), for a link also the run that first saw it.
 
 use super::super::schema::{DOCUMENTS, case, name};
-use super::super::views::FAILED;
 use orb_page::{Flag, LinkKind, PageKind};
 
 /// Whether visit `v` is its page's latest.
@@ -86,7 +85,7 @@ const LINKS_TO: &str = "FROM source_row s CROSS JOIN link_row l ON l.source = s.
    CROSS JOIN page_row a ON a.id = s.page WHERE l.last_run IS NULL AND EXISTS (SELECT 1 FROM t)";
 
 fn broken_link() -> String {
-    let failed = FAILED.map(|k| k.code().to_string()).join(", ");
+    let failed = PageKind::FAILED.iter().map(|k| k.code().to_string()).collect::<Vec<_>>().join(", ");
     format!(
         "WITH t AS MATERIALIZED (SELECT p.id, p.url, v.kind, v.status, v.problem, {since} AS since
            FROM visit_row v CROSS JOIN page_row p ON p.id = v.page WHERE v.kind IN ({failed}) AND p.kind = 0 AND {IS_LATEST})
@@ -94,7 +93,7 @@ fn broken_link() -> String {
            max(l.first_run, t.since) AS since {LINKS_TO}",
         since = since(&format!("x.kind IN ({failed})")),
         link = link_columns(),
-        kind = case("t.kind", FAILED.iter().map(|k| (k.code(), k.name()))),
+        kind = case("t.kind", PageKind::FAILED.iter().map(|k| (k.code(), k.name()))),
     )
 }
 
