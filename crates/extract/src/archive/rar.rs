@@ -1,7 +1,8 @@
 //! Which files are in a RAR archive?
 //!
-//! A signature, then blocks one after the other, each of which says how long it is. RAR 5 wrote all
-//! of it anew: numbers of any length instead of fields, names in UTF-8 instead of their own encoding.
+//! A signature, then blocks one after the other, each of which says how long it is. RAR 5 wrote
+//! all of it anew: numbers of any length instead of fields, names in UTF-8 instead of an encoding
+//! of its own.
 
 use super::MAX_FILES;
 use crate::package::{u16_at, u32_at};
@@ -79,7 +80,7 @@ impl RarNames {
         self.is_encrypted = kind == NEW_KEY;
         if kind == NEW_FILE {
             let own = number(&mut head)?;
-            // Its size and attributes, then its time and checksum, then how and on what it was packed.
+            // Its size and attributes, its time and checksum, how and on what it was packed.
             for stamps in [own & 6, 0] {
                 number(&mut head)?;
                 number(&mut head)?;

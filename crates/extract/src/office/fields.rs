@@ -48,8 +48,8 @@ pub(crate) fn formula(code: &str) -> Option<String> {
     Some(out)
 }
 
-/// What follows a backslash in a formula: a switch with its number, a general one (`\* jc2`) with its
-/// word, or a character that means itself.
+/// What follows a backslash in a formula: a switch with its number, a general one (`\* jc2`) with
+/// its word, or a character that means itself.
 fn after_switch<'c>(rest: &'c str, out: &mut String) -> &'c str {
     if let Some(word) = rest.strip_prefix('*') {
         let word = word.trim_start();

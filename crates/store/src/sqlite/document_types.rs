@@ -31,6 +31,7 @@ const FAMILIES: &[(&str, &str)] = &[
     ("application/vnd.sun.xml.", "sxd"),
     // Office documents in a single XML file.
     ("application/vnd.ms-wordml", "doc"),
+    ("application/vnd.ms-word2006ml", "docx"),
     ("application/vnd.ms-spreadsheetml", "xls"),
     // Which kind of document it is cannot be told.
     ("application/encrypted", "encrypted"),
@@ -201,6 +202,7 @@ mod tests {
             ("application/vnd.sun.xml.writer", "sxw"),
             ("application/vnd.sun.xml.draw", "sxd"),
             ("application/vnd.ms-wordml", "doc"),
+            ("application/vnd.ms-word2006ml", "docx"),
             ("application/vnd.ms-spreadsheetml", "xls"),
             ("application/rss+xml", "feed"),
             ("application/feed+json", "feed"),
