@@ -106,7 +106,7 @@ fn answers_describe_themselves() {
     let wishes = Wishes { pages: 1e6, ..Wishes::default() };
     assert_described(&orb_answers::plan(&home.path(), &wishes, None).unwrap());
     let home = orb_project::Home::open(&home.path()).unwrap();
-    assert_described(&orb_answers::status(&home, Some(PROJECT)).unwrap()[0]);
+    assert_described(&orb_answers::status(&home, Window::ALL).unwrap().projects[0]);
 }
 
 #[test]
