@@ -4,13 +4,11 @@
 //! such a document is no secret, and everybody's Excel shows it. Only what Office 2007 wrote is
 //! opened here ([MS-OFFCRYPTO] 2.3.4.5, ECMA-376 standard encryption).
 
-mod aes;
-mod sha1;
-
 use crate::compound::CompoundFile;
 use crate::package::{u16_at, u32_at};
-use aes::AesKey;
-use sha1::sha1;
+use aes::Aes128;
+use aes::cipher::{Block, BlockCipherDecrypt as _, KeyInit as _};
+use sha1::{Digest as _, Sha1};
 
 /// The password that everybody knows.
 const PASSWORD: &str = "VelvetSweatshop";
@@ -31,7 +29,7 @@ pub(crate) fn opened(file: &CompoundFile<'_>) -> Option<Vec<u8>> {
 }
 
 /// The key that the known password gives, if it is the right one.
-fn key(info: &[u8]) -> Option<AesKey> {
+fn key(info: &[u8]) -> Option<Aes128> {
     let (major, minor) = (u16_at(info, 0)?, u16_at(info, 2)?);
     if !(2..=4).contains(&major) || minor != 2 {
         return None;
@@ -42,7 +40,7 @@ fn key(info: &[u8]) -> Option<AesKey> {
     }
     let rest = info.get(12usize.checked_add(header)?..)?;
     let (salt, verifier, digest) = (rest.get(4..20)?, rest.get(20..36)?, rest.get(40..72)?);
-    let key = AesKey::new(&key_of(PASSWORD, salt));
+    let key = Aes128::new(&key_of(PASSWORD, salt).into());
     let (mut verifier, mut digest) = (verifier.to_vec(), digest.to_vec());
     decrypt(&key, &mut verifier);
     decrypt(&key, &mut digest);
@@ -68,18 +66,20 @@ fn key_of(password: &str, salt: &[u8]) -> [u8; 16] {
     std::array::from_fn(|place| long[place])
 }
 
+fn sha1(message: &[u8]) -> [u8; 20] {
+    Sha1::digest(message).into()
+}
+
 /// Decrypts block by block; what is left at the end stays as it is.
-fn decrypt(key: &AesKey, bytes: &mut [u8]) {
-    for block in bytes.chunks_exact_mut(16) {
-        if let Some(block) = block.first_chunk_mut() {
-            key.decrypt(block);
-        }
-    }
+fn decrypt(key: &Aes128, bytes: &mut [u8]) {
+    let (blocks, _) = Block::<Aes128>::slice_as_chunks_mut(bytes);
+    key.decrypt_blocks(blocks);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use aes::cipher::BlockCipherEncrypt as _;
     use crate::compound::tests::compound;
     use crate::package::tests::zipped;
     use crate::{Content, extract};
@@ -87,11 +87,11 @@ mod tests {
     /// A document that is encrypted with a password.
     fn locked(password: &str, document: &[u8]) -> Vec<u8> {
         let salt = [7; 16];
-        let key = AesKey::new(&key_of(password, &salt));
+        let key = Aes128::new(&key_of(password, &salt).into());
         let encrypted = |bytes: &[u8]| {
             let mut bytes = bytes.to_vec();
             bytes.resize(bytes.len().next_multiple_of(16), 0);
-            bytes.chunks_exact_mut(16).for_each(|block| key.encrypt(block.first_chunk_mut().expect("a block")));
+            key.encrypt_blocks(Block::<Aes128>::slice_as_chunks_mut(&mut bytes).0);
             bytes
         };
         let mut info = vec![3, 0, 2, 0, 0x24, 0, 0, 0, 32, 0, 0, 0];
