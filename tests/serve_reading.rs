@@ -288,6 +288,7 @@ fn every_screen_is_shown_escaped_and_answers_programs_too() {
     assert!(within("&filetype=html").contains("class=\"hit\"") && !within("&filetype=pdf").contains("class=\"hit\""));
     assert!(within("&lang=en+OR+*").contains("class=\"hit\""), "what is no word is no filter");
     assert!(within("").contains("explain=1") && within("&explain=1").contains("Without reasons"));
+    assert!(!within("&offset=18446744073709551615").contains("class=\"hit\""), "nobody gets that far");
     let everywhere = reading.page("/search?q=plains+OR+hills+rain");
     assert!(everywhere.contains("/pages/"), "{everywhere}");
 }

@@ -83,6 +83,9 @@ fn a_program_replaces_the_version_it_has_read_and_no_other() {
     assert!(web.file().contains("# Ours.\n") && web.file().contains("depth = 3"), "{}", web.file());
     assert_eq!(web.settings().0["frontier"]["depth"], 3);
     assert_eq!(web.put("text/plain", Some("*"), "seeds = []").status, 415);
+    // What makes no sense is refused as such, also with a version that is not there any more.
+    assert_eq!(web.put("application/json", Some(&version), "{").status, 400);
+    assert_eq!(web.put("application/json", Some(&version), r#"{"sedes": []}"#).status, 422);
 }
 
 #[test]

@@ -146,7 +146,7 @@ pub fn search(collection: &Collection, query: &Query<'_>) -> Result<SearchAnswer
     let answer = ask(collection, query)?;
     let note = lag(collection)?;
     let mut found = Vec::with_capacity(answer.hits.len());
-    for (rank, hit) in (query.offset.saturating_add(1)..).zip(&answer.hits) {
+    for (hit, rank) in answer.hits.iter().zip(query.offset.saturating_add(1)..) {
         // The catalogue lost this page since: the index is behind, and it is left out.
         let Some(page) = collection.catalogue().page(hit.page)? else { continue };
         found.push((rank, hit, page, Excerpt::default()));

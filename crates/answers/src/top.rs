@@ -51,10 +51,12 @@ pub fn top(collection: &Collection, by: By, field: RankedKind, rows: Window) -> 
     let (_, note) = dated(collection)?;
     let (ranks, reader) = (ranked(collection)?, collection.catalogue());
     let (limit, offset) = rows.sizes();
+    // In this order: a place is counted only for a row that is there.
+    let placed = |rows: Vec<Ranked>| rows.into_iter().zip(offset.saturating_add(1)..).map(|(row, place)| (place, row));
     let best: Vec<(usize, Ranked)> = match field {
-        RankedKind::Hosts => (offset.saturating_add(1)..).zip(ranks.best_hosts(by, limit, offset)?).collect(),
+        RankedKind::Hosts => placed(ranks.best_hosts(by, limit, offset)?).collect(),
         RankedKind::FetchedPages => best_fetched(ranks, reader, by, (limit, offset))?,
-        RankedKind::Pages => (offset.saturating_add(1)..).zip(ranks.best(by, limit, offset)?).collect(),
+        RankedKind::Pages => placed(ranks.best(by, limit, offset)?).collect(),
     };
     let mut found = Vec::with_capacity(best.len());
     for (place, Ranked { number: id, url, score, merit }) in best {
