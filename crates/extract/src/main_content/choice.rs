@@ -3,9 +3,9 @@
 //! The model judges every block alone and has seen articles above all. Here blocks that belong
 //! together stay together: a heading goes with the text below it, a doubtful item or row with the
 //! rest of its list or table. Where much of a page looks like programs, or several do, it is
-//! documentation, and the element around what was chosen is taken whole. If a page has too little text to judge, what
-//! it marks as its main content counts; if it marks nothing, nothing is chosen and the caller uses
-//! the whole page: a list of links or a page of a few words is all there is.
+//! documentation, and the element around what was chosen is taken whole. If a page has too little
+//! text to judge, what it marks as its main content counts; if it marks nothing, nothing is chosen
+//! and the caller uses the whole page: a list of links or a page of a few words is all there is.
 
 use super::elements::{ElementKind, FAR, Holder, STRONG};
 use super::features::heading;
