@@ -177,8 +177,8 @@ fn is_program(scene: &Scene<'_>, i: usize) -> bool {
 
 /// Chooses programs directly below chosen text, which says what they are.
 fn keep_programs(scene: &Scene<'_>, scores: &[i32], chosen: &mut [bool]) {
-    for i in 1..scores.len() {
-        chosen[i] |= chosen[i - 1] && scores[i] >= CODE && is_program(scene, i);
+    for (i, score) in scores.iter().enumerate().skip(1) {
+        chosen[i] |= chosen[i - 1] && *score >= CODE && is_program(scene, i);
     }
 }
 
