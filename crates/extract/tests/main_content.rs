@@ -43,6 +43,28 @@ fn an_article_is_told_from_navigation_comments_and_notices() {
 }
 
 #[test]
+fn a_reference_keeps_its_programs_and_short_entries() {
+    let entry = |i: usize| {
+        let program = format!("<div class=highlight><pre>OPTION_{i} = {{'key': [{i}, f(x)]}}</pre></div>");
+        format!(
+            "<div class=section><h3><code>OPTION_{i}</code></h3><p>Default: <code>{i}</code></p><p>{PROSE} {PROSE} {PROSE} {PROSE} Example:</p>{program}</div>"
+        )
+    };
+    let entries: String = (0..8).map(entry).collect();
+    let menu: String = (0..12).map(|i| format!("<li><a href=/{i}>Section {i}</a></li>")).collect();
+    let html = format!(
+        "<html lang=en><head><title>Options</title></head><body><nav><ul>{menu}</ul></nav>\
+         <div class=body><h1>Options</h1><p>{PROSE}</p>{entries}</div><footer><p>© 2020 Somebody</p></footer></body></html>"
+    );
+    let text = MainContent::of(&html, false).main_text();
+    for i in 0..8 {
+        let wanted = [format!("\nOPTION_{i}\n"), format!("Default: {i}"), format!("OPTION_{i} = {{'key'")];
+        assert!(wanted.iter().all(|wanted| text.contains(wanted.as_str())), "{i}: {text}");
+    }
+    assert!(!text.contains("Section 3") && !text.contains("2020"), "{text}");
+}
+
+#[test]
 fn annotations_of_a_formula_are_not_content() {
     let formula =
         "<math><semantics><mi>q</mi><annotation encoding='application/x-tex'>\\hidden</annotation></semantics></math>";

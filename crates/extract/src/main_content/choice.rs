@@ -2,10 +2,10 @@
 //!
 //! The model judges every block alone and has seen articles above all. Here blocks that belong
 //! together stay together: a heading goes with the text below it, a doubtful item or row with the
-//! rest of its list or table. Where much of a page looks like programs it is documentation, and
-//! the element around what was chosen is taken whole. If a page has too little text to judge, what
-//! it marks as its main content counts; if it marks nothing, nothing is chosen and the caller uses
-//! the whole page: a list of links or a page of a few words is all there is.
+//! rest of its list or table. Where much of a page looks like programs, or several do, it is
+//! documentation, and the element around what was chosen is taken whole. If a page has too little
+//! text to judge, what it marks as its main content counts; if it marks nothing, nothing is chosen
+//! and the caller uses the whole page: a list of links or a page of a few words is all there is.
 
 use super::elements::{ElementKind, FAR, Holder, STRONG};
 use super::features::heading;
@@ -20,8 +20,9 @@ const HEADING: i32 = -1_500;
 const SIBLING: i32 = -1_200;
 /// Log-odds from which what looks like a program counts as one.
 const CODE: i32 = -3_500;
-/// Thousandths of a page's text that are programs if it is documentation.
+/// Thousandths of a page's text that are programs if it is documentation, or how many programs.
 const REFERENCE: usize = 60;
+const PROGRAMS: usize = 5;
 /// Characters that are content, however long the page is.
 const FEW: usize = 250;
 /// Characters of a small table.
@@ -53,7 +54,8 @@ pub(super) fn choose(scene: &Scene<'_>, scores: &[i32]) -> Option<Vec<bool>> {
     keep_siblings(scene, scores, &mut chosen);
     keep_headings(scene, scores, &mut chosen);
     let code: Vec<bool> = scores.iter().enumerate().map(|(i, score)| *score >= CODE && scene.is_code(i)).collect();
-    if chars(scene, &code) * 1000 >= scene.chars * REFERENCE {
+    keep_programs(scene, scores, &mut chosen);
+    if is_documentation(scene, &code) {
         keep_container(scene, &code, &mut chosen);
     }
     keep_contents(scene, &mut chosen);
@@ -160,6 +162,23 @@ fn keep_headings(scene: &Scene<'_>, scores: &[i32], chosen: &mut [bool]) {
             chosen[i] = follows && scores[i] >= HEADING;
         }
         follows = chosen[i];
+    }
+}
+
+/// Whether much of a page is programs, or it has several of them.
+fn is_documentation(scene: &Scene<'_>, code: &[bool]) -> bool {
+    let programs = (0..code.len()).filter(|i| code[*i] && is_program(scene, *i)).count();
+    chars(scene, code) * 1000 >= scene.chars * REFERENCE || programs >= PROGRAMS
+}
+
+fn is_program(scene: &Scene<'_>, i: usize) -> bool {
+    scene.holder(i).is_some_and(|h| h.tag == Tag::Pre)
+}
+
+/// Chooses programs directly below chosen text, which says what they are.
+fn keep_programs(scene: &Scene<'_>, scores: &[i32], chosen: &mut [bool]) {
+    for (i, score) in scores.iter().enumerate().skip(1) {
+        chosen[i] |= chosen[i - 1] && *score >= CODE && is_program(scene, i);
     }
 }
 

@@ -91,8 +91,8 @@ impl Lexer<'_> {
         Ok(TokenKind::Quoted(text))
     }
 
-    /// A field name with its colon, unless it is part of a URL (`http://`, `localhost:8080`), of code
-    /// (`std::`) or of a message (`TypeError: …`).
+    /// A field name with its colon, unless it is part of a URL (`http://`, `localhost:8080`), of
+    /// code (`std::`) or of a message (`TypeError: …`).
     fn field(&mut self) -> Option<String> {
         let letters = self.chars[self.at..].iter().take_while(|c| c.is_ascii_alphabetic()).count();
         if letters < 2 || self.peek(letters) != Some(':') || matches!(self.peek(letters + 1), Some(':' | '/')) {
