@@ -79,10 +79,10 @@ fn decrypt(key: &Aes128, bytes: &mut [u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use aes::cipher::BlockCipherEncrypt as _;
     use crate::compound::tests::compound;
     use crate::package::tests::zipped;
     use crate::{Content, extract};
+    use aes::cipher::BlockCipherEncrypt as _;
 
     /// A document that is encrypted with a password.
     fn locked(password: &str, document: &[u8]) -> Vec<u8> {
