@@ -4,6 +4,7 @@ Usage: news.py PORT DIRECTORY [nntps|starttls CERTIFICATE KEY]. The protocol is 
 reader's server after RFC 3977. STARTTLS (RFC 4642) is ours: before it nothing else is answered.
 """
 
+import contextlib
 import datetime
 import pathlib
 import ssl
@@ -88,7 +89,24 @@ class Server(nntpserver.NNTPServer):
         return nntpserver.Article(info(number, body), body)
 
 
-class StartTls(nntpserver.NNTPConnectionHandler):
+class Connection(nntpserver.NNTPConnectionHandler):
+    """A connection that ends when its client is gone; the original reads from it for ever."""
+
+    def handle(self):
+        with contextlib.suppress(ConnectionError, EOFError):
+            super().handle()
+
+    def _getline(self, strip_crlf=True):
+        while b"\n" not in self._buffer:
+            chunk = self.request.recv(65536)
+            if not chunk:
+                raise EOFError
+            self._buffer += chunk
+        line, self._buffer = self._buffer.split(b"\n", 1)
+        return line.removesuffix(b"\r" if strip_crlf else b"").decode()
+
+
+class StartTls(Connection):
     def send_lines(self, lines):
         if lines[0].startswith("101") and not isinstance(self.request, ssl.SSLSocket):
             lines = ["101 Capability list:", "VERSION 2", "STARTTLS", "."]
@@ -114,7 +132,7 @@ def context():
 
 
 how = sys.argv[3] if len(sys.argv) > 3 else "plain"
-handler = StartTls if how == "starttls" else nntpserver.NNTPConnectionHandler
+handler = StartTls if how == "starttls" else Connection
 server = Server(("127.0.0.1", int(sys.argv[1])), handler)
 if how == "nntps":
     server.socket = context().wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
