@@ -285,7 +285,9 @@ fn is_markup(c: char, rest: &str, style: InlineStyle, out: &str) -> bool {
         // What cannot end a struck text strikes nothing.
         '~' => {
             let is_marked = style.strong || style.emphasis || style.struck || style.link;
-            let is_after_word = before.map_or(is_marked, |c| !c.is_whitespace());
+            // The marks take the place of the space with which a marked text begins.
+            let is_first = out.trim_end().is_empty();
+            let is_after_word = if is_first { is_marked } else { before.is_some_and(|c| !c.is_whitespace()) };
             before == Some('~') || next == Some('~') || (is_after_word && (in_word(before) || !in_word(next)))
         }
         '<' => opens_tag(rest),
@@ -359,7 +361,13 @@ fn enclose(mark: &str, text: &str, next: Option<char>, out: &mut String) {
     let closes = words.len() < text.trim_start().len() || is_letter(last) || !is_letter(next);
     match opens && closes {
         true => append(out, text, &format!("{mark}{words}{mark}")),
-        false => append(out, text, words),
+        false => {
+            // Without marks it touches what stands before it.
+            if text.starts_with(words) {
+                join(words, out);
+            }
+            append(out, text, words);
+        }
     }
 }
 

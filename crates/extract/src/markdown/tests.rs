@@ -285,6 +285,22 @@ fn what_would_be_markup_is_escaped() {
 }
 
 #[test]
+fn signs_beside_emphasis_stay_signs() {
+    reads(
+        "<p>~*<b> ~ </b>",
+        &expect![[r#"
+            ~\* **\~**
+        "#]],
+    );
+    reads(
+        "<p>&lt;<b>http://b.example/</b>a&gt; &lt;<b>!</b>x",
+        &expect![[r#"
+            \<http://b.example/a> \<!x
+        "#]],
+    );
+}
+
+#[test]
 fn emphasis_touches_its_words() {
     reads(
         "<p>a<b> bold </b>b <i></i><em>x<em>y</em></em> <del>z</del> 10<sup>6</sup> H<sub>2</sub>O 2<sup>10</sup><sup>[1]</sup><br>next",
