@@ -54,7 +54,7 @@ const SCREENS: &[(&str, &str)] = &[
     ("words", "/p/bench/words/page"),
     ("map of the best pages", "/p/large/graph"),
     ("map around a page", "/p/large/graph?around={n}&hops=1"),
-    ("live, run over", "/p/bench/runs/1/live"),
+    ("live, run over", "/p/bench/runs/2/live"),
     ("rules", "/p/bench/rules"),
     ("steps", "/p/bench/steps"),
     ("compare", "/p/bench/compare"),
