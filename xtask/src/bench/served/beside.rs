@@ -10,12 +10,13 @@ use crate::bench::BenchOptions;
 use crate::bench::tools::crawl_of;
 use crate::bench::verdict::FigureTarget;
 use crate::bench::web::BenchWeb;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Pages of the web that is crawled.
-const PAGES: u32 = 20_000;
+const PAGES: u32 = 60_000;
 /// Rounds, and the time between two questions.
 const ROUNDS: usize = 3;
 const PAUSE: Duration = Duration::from_millis(50);
@@ -78,26 +79,35 @@ fn ask_meanwhile(
     waited: &mut WaitedBeside,
 ) -> Result<bool> {
     let mut line = server.connect(cookie)?;
-    for n in 0_u64.. {
-        if let Some(status) = crawl.try_wait()? {
-            return Ok(status.success());
-        }
-        let next = Instant::now() + PAUSE;
-        ask(&mut line, n, pages, waited)?;
-        std::thread::sleep(next.saturating_duration_since(Instant::now()));
-    }
-    Ok(false)
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| {
+            for n in (0_u64..).take_while(|_| !over.load(Ordering::Relaxed)) {
+                let next = Instant::now() + PAUSE;
+                ask(&mut line, n, pages, waited)?;
+                std::thread::park_timeout(next.saturating_duration_since(Instant::now()));
+            }
+            anyhow::Ok(())
+        });
+        let ended = crawl.wait();
+        over.store(true, Ordering::Relaxed);
+        asking.thread().unpark();
+        asking.join().map_err(|_| anyhow!("whoever asks has panicked"))??;
+        Ok(ended?.success())
+    })
 }
 
+/// Asks for a screen and for an answer of the API in turn.
 fn ask(line: &mut KeptLine, n: u64, pages: u64, waited: &mut WaitedBeside) -> Result<()> {
-    let place = usize::try_from(n)? % (SCREENS.len() + API.len());
+    let place = usize::try_from(n / 2)?;
     let took = |line: &mut KeptLine, path: &str, accept: &str| {
         anyhow::Ok(ok(line, &filled(path, n, pages), accept)?.first_byte.as_secs_f64() * 1e3)
     };
-    if let Some((_, path)) = SCREENS.get(place) {
+    if n.is_multiple_of(2) {
+        let (_, path) = SCREENS[place % SCREENS.len()];
         waited.screens.push(took(line, path, "text/html")?);
     } else {
-        let (_, path, wanted) = API[place - SCREENS.len()];
+        let (_, path, wanted) = API[place % API.len()];
         waited.api.push(took(line, path, "application/json")? / wanted);
     }
     Ok(())
