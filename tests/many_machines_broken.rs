@@ -98,7 +98,7 @@ fn a_failover_that_loses_the_last_commits_costs_requests_and_no_page() {
     cluster.finish(first, others, "done");
     cluster.collected().assert_is(&wanted);
     let joined = "SELECT count(*) FROM worker w JOIN project p ON p.timeline = w.timeline";
-    assert!(cluster.number(joined) >= 3, "somebody has not joined anew");
+    assert!(cluster.number(joined) >= 3, "somebody has not joined again");
     assert_eq!(cluster.number("SELECT count(*) FROM shard s JOIN worker w ON w.id = s.worker WHERE w.timeline = 1"), 0);
     assert_polite(&world.server.log().take(), Duration::from_millis(150));
 }

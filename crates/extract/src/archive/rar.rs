@@ -1,7 +1,7 @@
 //! Which files are in a RAR archive?
 //!
 //! A signature, then blocks one after the other, each of which says how long it is. RAR 5 wrote
-//! all of it anew: numbers of any length instead of fields, names in UTF-8 instead of an encoding
+//! all of it again: numbers of any length instead of fields, names in UTF-8 instead of an encoding
 //! of its own.
 
 use super::MAX_FILES;
