@@ -93,9 +93,9 @@ const ADDED: [(&str, &str); 10] = [
 
 /// Creates the tables in an empty database.
 pub(crate) fn create(db: &Connection) -> rusqlite::Result<()> {
-    let (added, views, more) = (added(), views(), super::views::statements(""));
+    let (added, views) = (added(), super::views::statements(""));
     db.execute_batch(&format!(
-        "BEGIN;{TABLES}{VISITS}{added}{views}{more}PRAGMA application_id={APPLICATION};PRAGMA user_version={VERSION};COMMIT"
+        "BEGIN;{TABLES}{VISITS}{added}{views}PRAGMA application_id={APPLICATION};PRAGMA user_version={VERSION};COMMIT"
     ))
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn complete(db: &Connection) -> rusqlite::Result<()> {
 
 /// Adds the tables that an upgraded catalogue lacks, and all views.
 pub(super) fn complete_upgrade(db: &Connection) -> rusqlite::Result<()> {
-    db.execute_batch(&(added() + &views() + &super::views::statements("")))
+    db.execute_batch(&(added() + &super::views::statements("")))
 }
 
 /// Gives a read-only connection what a catalogue of another version lacks, as temporary tables and
@@ -146,39 +146,44 @@ pub(crate) const TOLD: &str = "LEFT JOIN visit_row v ON v.page = p.id AND v.run 
 /// Whether page `p` with latest visit `v` is in its host's queue.
 pub(crate) const QUEUED: &str = "(p.kind = 0 AND (v.run IS NULL OR coalesce(p.again > v.run, 0)))";
 
-fn views() -> String {
+/// Names and definitions of the views that the contract promises.
+pub(super) fn contract_views() -> [(&'static str, String); 5] {
     let link_kind = case("l.kind", LinkKind::ALL.iter().map(|k| (k.code(), k.name())));
-    format!(
-        "
-CREATE VIEW run AS SELECT id, kind, state, {started} AS started_at, {finished} AS finished_at, counters, settings FROM run_row;
-CREATE VIEW host AS SELECT h.id, h.name, h.scheme, h.port, h.ip, r.text AS robots, {robots_at} AS robots_at, r.sitemaps,
+    let (started, finished) = (time("started_at"), time("finished_at"));
+    let (robots_at, first_seen, not_before) = (time("r.at"), time("h.first_seen"), time("h.not_before"));
+    [
+        ("run", format!("SELECT id, kind, state, {started} AS started_at, {finished} AS finished_at, counters, settings FROM run_row")),
+        (
+            "host",
+            format!(
+                "SELECT h.id, h.name, h.scheme, h.port, h.ip, r.text AS robots, {robots_at} AS robots_at, r.sitemaps,
   r.crawl_delay, coalesce(t.pages, 0) AS pages, coalesce(t.errors, 0) AS errors, {first_seen} AS first_seen, r.status AS robots_status, {not_before} AS not_before, h.backoff_ms
-  FROM host_row h LEFT JOIN robots_row r ON r.host = h.id LEFT JOIN tally_row t ON t.host = h.id;
-{page};
-CREATE VIEW link AS SELECT v.page AS src, l.dst, {link_kind} AS kind, coalesce(l.anchor, '') AS anchor, coalesce(l.rel, '') AS rel,
-  l.count, l.first_run, l.last_run FROM visit_row v JOIN link_row l ON l.source = v.source;
-CREATE VIEW image AS SELECT page AS page_id, url, alt, width, height, mime FROM image_row;
-",
-        started = time("started_at"),
-        finished = time("finished_at"),
-        robots_at = time("r.at"),
-        first_seen = time("h.first_seen"),
-        not_before = time("h.not_before"),
-        page = page_view(),
-    )
+  FROM host_row h LEFT JOIN robots_row r ON r.host = h.id LEFT JOIN tally_row t ON t.host = h.id"
+            ),
+        ),
+        ("page", page_view()),
+        (
+            "link",
+            format!(
+                "SELECT v.page AS src, l.dst, {link_kind} AS kind, coalesce(l.anchor, '') AS anchor, coalesce(l.rel, '') AS rel,
+  l.count, l.first_run, l.last_run FROM visit_row v JOIN link_row l ON l.source = v.source"
+            ),
+        ),
+        ("image", "SELECT page AS page_id, url, alt, width, height, mime FROM image_row".to_owned()),
+    ]
 }
 
 /// The contract's views for the same tables in PostgreSQL, with the functions they use.
 pub(crate) fn shared_views() -> String {
     use super::dialect::{FUNCTIONS, translate};
-    format!("{FUNCTIONS}{}{}", translate(&views()), translate(&super::views::shared_statements()))
+    format!("{FUNCTIONS}{}", translate(&super::views::shared_statements()))
 }
 
 /// The view of pages. One that was never fetched because it is an alias repeats the page that it is
 /// an alias of.
 fn page_view() -> String {
     format!(
-        "CREATE VIEW page AS SELECT p.id, p.url, p.host AS host_id, {kind} AS kind, iif(v.status = 304, 200, v.status) AS status, v.mime, v.charset, v.length,
+        "SELECT p.id, p.url, p.host AS host_id, {kind} AS kind, iif(v.status = 304, 200, v.status) AS status, v.mime, v.charset, v.length,
   CASE WHEN v.digest NOTNULL THEN lower(hex(v.digest)) END AS digest, v.simhash, v.title, v.lang, p.depth, p.priority,
   {discovered} AS discovered_at, {discovered_by} AS discovered_by, nullif(p.origin, 0) AS discovered_from,
   {fetched} AS fetched_at, {fetched_by} AS fetched_by, v.etag, v.last_modified,

@@ -4,7 +4,7 @@
 //! in the catalogue for other tools; where it was written by another version, our own readers
 //! create them as temporary views.
 
-use super::schema::{case, name, time};
+use super::schema::{case, contract_views, name, time};
 use orb_page::{Flag, LinkKind, PageKind};
 use rusqlite::Connection;
 use std::collections::HashMap;
@@ -99,7 +99,7 @@ fn visit() -> String {
 
 /// Names and definitions of all views.
 fn all() -> impl Iterator<Item = (&'static str, String)> {
-    definitions().into_iter().chain(super::health::definitions())
+    contract_views().into_iter().chain(definitions()).chain(super::health::definitions())
 }
 
 /// The statements that create the views where they are missing.
@@ -110,7 +110,8 @@ pub(super) fn statements(scope: &str) -> String {
 
 /// The statements that create the views where there were none.
 pub(super) fn shared_statements() -> String {
-    definitions().map(|(name, select)| format!("CREATE VIEW {name} AS {select};\n")).concat()
+    let make = |(name, select): (&str, String)| format!("CREATE VIEW {name} AS {select};\n");
+    contract_views().into_iter().chain(definitions()).map(make).collect()
 }
 
 /// The statements that remove the views that were made by another version and say something else.
@@ -164,6 +165,22 @@ mod tests {
             db.query_row("SELECT count(*) FROM pragma_table_info(?1)", [view], |r| r.get(0)).unwrap()
         };
         assert_eq!(["duplicate", "orphan", "mine"].map(columns), [7, 5, 1]);
+    }
+
+    #[test]
+    fn the_contracts_views_of_another_version_are_replaced_too() {
+        let tmp = tempfile::tempdir().unwrap();
+        let path = tmp.path().join("crawl.db");
+        drop(Catalogue::create_or_open(&path).unwrap());
+        let db = Connection::open(&path).unwrap();
+        // As a version left it that knew fewer kinds of links.
+        db.execute_batch("DROP VIEW link; CREATE VIEW link AS SELECT NULL AS kind").unwrap();
+        let columns = |db: &Connection| -> i64 {
+            db.query_row("SELECT count(*) FROM pragma_table_info('link')", [], |r| r.get(0)).unwrap()
+        };
+        assert_eq!((columns(&db), columns(&connect(&path).unwrap())), (1, 8), "readers have a view of their own");
+        drop(Catalogue::create_or_open(&path).unwrap());
+        assert_eq!(columns(&db), 8);
     }
 
     #[test]
