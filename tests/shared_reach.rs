@@ -5,10 +5,12 @@ mod harness;
 
 use harness::cluster::{Cluster, Collected, connected};
 use harness::orb::{Home, PROJECT};
-use harness::postgres::Postgres;
+use harness::postgres::{PASSWORD, Postgres};
 use harness::tls::server_files;
 use harness::until;
 use harness::web::World;
+use rustix::process::{Pid, Signal, kill_process};
+use std::process::Stdio;
 use std::time::Duration;
 
 const LEASE: Duration = Duration::from_secs(3);
@@ -42,6 +44,60 @@ fn a_store_under_tls_is_reached_if_its_certificate_is_for_it_and_from_whom_is_tr
     let first = cluster.start(&args);
     cluster.finish(first, Vec::new(), "done");
     cluster.collected().assert_is(&wanted);
+}
+
+/// Every command that reaches the store says what is missing, and what is there.
+#[test]
+fn what_a_newcomer_gets_wrong_is_said_with_what_to_do() {
+    let (cluster, home) = (Cluster::new(LEASE, SLICE), Home::new());
+    let store = cluster.postgres.open_url();
+    let ask = |args: &[&str], environment: &[(&str, &str)]| home.start(args, environment).finish();
+    let secret = ("PGPASSWORD", PASSWORD);
+    let status = |url: &str| ask(&["status", "--store", url], &[secret]);
+    let without = ask(&["status", "--store", &store], &[]);
+    assert!(without.complaint(1).contains("PGPASSWORD"), "{without}");
+    let nowhere = status(&format!("{}nowhere", store.trim_end_matches("postgres")));
+    assert!(nowhere.complaint(1).contains("nowhere"), "{nowhere}");
+    for wrong in ["mysql://db/x", "localhost/x"] {
+        assert!(status(wrong).complaint(1).contains("postgres://user@host/database"));
+    }
+    assert!(status("postgres:///x").complaint(1).contains("names no host"));
+    // What other programs call the verification that is always made.
+    status(&format!("{store}?sslmode=verify-full")).expect(0);
+    // Neither the state nor SQL needs an archive, and another program's schema is no project.
+    let strange = "CREATE SCHEMA orb_strange; CREATE TABLE orb_strange.project (x integer)";
+    cluster.postgres.client().batch_execute(strange).unwrap();
+    assert!(status(&store).expect(0).text().contains("no projects on this store"));
+    let named = ask(&["status", "strange", "--store", &store], &[secret]);
+    assert!(named.complaint(1).contains("belongs to another program"), "{named}");
+    let sql = ask(&["sql", PROJECT, "SELECT 1", "--store", &store], &[secret]);
+    assert!(sql.complaint(1).contains("there is no project p"), "{sql}");
+    let archive = ask(&["worker", "--store", &store, "--archive", "/somewhere"], &[secret]);
+    assert!(archive.complaint(1).contains("file:///directory"), "{archive}");
+}
+
+#[test]
+fn a_worker_without_work_says_what_it_waits_for() {
+    let world = World::new(connected(2));
+    let (cluster, home) = (Cluster::new(LEASE, SLICE), Home::new());
+    let log = home.beside("worker.log");
+    let args =
+        [["worker", "--project", PROJECT, "--machine", "here"].map(str::to_owned).to_vec(), cluster.part(2)].concat();
+    let mut command = home.command(&args);
+    command.env("PGPASSWORD", PASSWORD).stderr(std::fs::File::create(&log).unwrap());
+    let mut worker = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    let says = |what: &str| std::fs::read_to_string(&log).unwrap().contains(what);
+    until("it waits for the project", || says("w2 waits for project p, which is not on the store yet"));
+    cluster.crawl(&world, &["--scope", "any", "--on", "here", "--machine", "far"]).finish().expect(0);
+    until("it works", || says("w2 joins project p"));
+    until("it is done", || cluster.number("SELECT count(*) FROM run_row WHERE finished_at IS NULL") == 0);
+    cluster.crawl(&world, &["--scope", "any", "--on", "elsewhere", "--machine", "far"]).finish().expect(0);
+    until("it waits for a run of its own", || {
+        says("w2 waits until a run of project p begins")
+            || says("w2 waits: project p runs on elsewhere alone, and this is here")
+    });
+    kill_process(Pid::from_child(&worker), Signal::TERM).unwrap();
+    assert!(worker.wait().unwrap().success());
 }
 
 #[test]

@@ -112,6 +112,7 @@ enum Spell {
 impl ClusterWorker {
     /// Works on one project until its run is over, or until it is asked to stop.
     pub fn work_on(&self, name: &str) -> Result<SharedEnd, CrawlError> {
+        self.at.examine()?;
         loop {
             match self.spell(name, &self.stop)? {
                 Spell::Over(end) => return Ok(*end),
@@ -123,14 +124,19 @@ impl ClusterWorker {
 
     /// Works on whatever has an open run and wants this machine, until it is asked to stop.
     pub fn work(&self, only: Option<&str>) -> Result<(), CrawlError> {
-        let mut rota = Rota::default();
+        self.at.examine()?;
+        let (mut rota, mut idle) = (Rota::default(), false);
         while !self.stop.is_set() {
             let listed = self.patiently(|| SharedProject::list(&self.at))?;
             let open = listed.iter().filter(|one| self.may_work_on(one) && only.is_none_or(|only| only == one.name));
             let Some(project) = rota.next(open, Instant::now()) else {
+                if !std::mem::replace(&mut idle, true) {
+                    (self.say)(&self.idleness(&listed, only));
+                }
                 self.stop.wait(PATIENCE);
                 continue;
             };
+            idle = false;
             let name = &project.name;
             match self.turn(name, only) {
                 Ok(Spell::Busy) => rota.worked(name, (Instant::now(), PATIENCE)),
@@ -140,6 +146,26 @@ impl ClusterWorker {
             }
         }
         Ok(())
+    }
+
+    /// What a worker waits for that has nothing to do.
+    fn idleness(&self, listed: &[SharedListing], only: Option<&str>) -> String {
+        let Self { name, machine, .. } = self;
+        let elsewhere = listed.iter().find(|one| only.is_none_or(|only| only == one.name) && one.run.is_some());
+        match (only, elsewhere) {
+            (_, Some(one)) if !one.machines.is_empty() && !one.machines.contains(machine) => {
+                format!(
+                    "{name} waits: project {} runs on {} alone, and this is {machine}",
+                    one.name,
+                    one.machines.join(", ")
+                )
+            }
+            (Some(only), _) if listed.iter().any(|one| one.name == only) => {
+                format!("{name} waits until a run of project {only} begins")
+            }
+            (Some(only), _) => format!("{name} waits for project {only}, which is not on the store yet"),
+            (None, _) => format!("{name} waits until a run begins"),
+        }
     }
 
     /// Whether a project has an open run that wants this machine.
@@ -158,8 +184,7 @@ impl ClusterWorker {
         if alone {
             return Err(error);
         }
-        let causes = std::iter::successors(Some(&error as &(dyn std::error::Error + 'static)), |error| error.source());
-        let why = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+        let why = causes(&error);
         if rota.failed(name, &why, Instant::now()) {
             (self.say)(&format!("project {name} cannot be worked on, and is tried again every minute: {why}"));
         }
@@ -214,17 +239,27 @@ impl ClusterWorker {
         }
     }
 
-    /// Tries again while the store does not answer.
+    /// Tries again while the store does not answer, and says so once for each reason.
     fn patiently<T>(&self, mut what: impl FnMut() -> Result<T, StoreError>) -> Result<T, CrawlError> {
+        let mut said = String::new();
         loop {
             match what() {
                 Err(error @ StoreError::StoreAway { .. }) => {
-                    (self.say)(&format!("{error}; trying again"));
+                    let why = causes(&error);
+                    if why != said {
+                        (self.say)(&format!("{why}; trying again until it does"));
+                        said = why;
+                    }
                     if self.stop.wait(PATIENCE) {
                         return Err(error.into());
                     }
                 }
-                done => return Ok(done?),
+                done => {
+                    if !said.is_empty() && done.is_ok() {
+                        (self.say)("the store answers again");
+                    }
+                    return Ok(done?);
+                }
             }
         }
     }
@@ -239,6 +274,11 @@ impl ClusterWorker {
         };
         let mut settings = settings_of(run)?;
         settings.reveal(&self.variable)?;
+        match store.probe_archive() {
+            // It may come back before anything has to be written.
+            Ok(()) | Err(StoreError::ArchiveAway { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
         let member = if settings.steps.is_empty() {
             self.patiently(|| store.join(&card))?
         } else {
@@ -259,7 +299,7 @@ impl ClusterWorker {
             }
             Err(CrawlError::Store(error @ StoreError::StoreAway { .. })) if !asked.is_set() => {
                 // It went away before there was a crew that waits for it.
-                (self.say)(&format!("{error}; joining again"));
+                (self.say)(&format!("{}; joining again", causes(&error)));
                 self.stop.wait(PATIENCE);
                 Ok(Spell::Lived)
             }
@@ -335,6 +375,12 @@ impl ClusterWorker {
         let dir = &project.dir().dir;
         Ok(Config::new(settings, Arc::clone(scope), &private, dir, sessions)?.pinning(dir))
     }
+}
+
+/// An error and what has led to it, in a line.
+fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// The settings of a run.
