@@ -19,7 +19,7 @@ mod rota;
 mod team;
 mod walk;
 
-pub use planting::{SharedRequest, plant, shared_settings, stop_shared, write_shared_dues};
+pub use planting::{SharedRequest, plant, shared_settings, stop_shared, why_unreached_there, write_shared_dues};
 pub(crate) use team::Team;
 
 use crate::config::Config;
@@ -97,14 +97,16 @@ pub struct SharedEnd {
     pub state: RunState,
     /// What all machines have counted.
     pub counters: RunCounters,
+    /// What hosts of this machine with queued pages were waiting for.
+    pub waiting: Vec<String>,
 }
 
 /// What has become of a worker's effort on a project.
 enum Spell {
     /// The run is over, or the worker was asked to stop.
     Over(Box<SharedEnd>),
-    /// It has joined and left, or was taken for dead.
-    Lived,
+    /// It has joined and left, or was taken for dead; what its hosts were waiting for.
+    Lived(Vec<String>),
     /// Another worker has the project for itself.
     Busy,
 }
@@ -113,11 +115,12 @@ impl ClusterWorker {
     /// Works on one project until its run is over, or until it is asked to stop.
     pub fn work_on(&self, name: &str) -> Result<SharedEnd, CrawlError> {
         self.at.examine()?;
+        let mut waiting = Vec::new();
         loop {
             match self.spell(name, &self.stop)? {
-                Spell::Over(end) => return Ok(*end),
+                Spell::Over(end) => return Ok(SharedEnd { waiting, ..*end }),
                 Spell::Busy => _ = self.stop.wait(PATIENCE),
-                Spell::Lived => {}
+                Spell::Lived(left) => waiting = left,
             }
         }
     }
@@ -199,7 +202,7 @@ impl ClusterWorker {
             let _over = StopsWhenOver(&over);
             loop {
                 match self.spell(name, &turn)? {
-                    Spell::Lived if !turn.is_set() => {}
+                    Spell::Lived(_) if !turn.is_set() => {}
                     ended => return Ok(ended),
                 }
             }
@@ -231,7 +234,8 @@ impl ClusterWorker {
             return Err(CrawlError::Setting(format!("project {name} has no run")));
         };
         let (id, counters) = (run.record.id, RunCounters::of(&run.record.counters));
-        let end = |state| Ok(Spell::Over(Box::new(SharedEnd { project: name.to_owned(), run: id, state, counters })));
+        let (project, waiting) = (name.to_owned(), Vec::new());
+        let end = |state| Ok(Spell::Over(Box::new(SharedEnd { project, run: id, state, counters, waiting })));
         match run.record.state {
             RunStatus::Ended(state) if run.record.finished_at.is_some() => end(state),
             _ if asked.is_set() => end(RunState::Stopped),
@@ -295,15 +299,15 @@ impl ClusterWorker {
                     "worker {} was taken for dead; what it had not committed is dropped",
                     member.worker().0
                 ));
-                Ok(Spell::Lived)
+                Ok(Spell::Lived(Vec::new()))
             }
             Err(CrawlError::Store(error @ StoreError::StoreAway { .. })) if !asked.is_set() => {
                 // It went away before there was a crew that waits for it.
                 (self.say)(&format!("{}; joining again", causes(&error)));
                 self.stop.wait(PATIENCE);
-                Ok(Spell::Lived)
+                Ok(Spell::Lived(Vec::new()))
             }
-            other => other.map(|()| Spell::Lived),
+            other => other.map(Spell::Lived),
         }
     }
 
@@ -313,7 +317,7 @@ impl ClusterWorker {
         (run, mut settings): (&SharedRun, Settings),
         member: &Membership,
         asked: &Arc<Stop>,
-    ) -> Result<(), CrawlError> {
+    ) -> Result<Vec<String>, CrawlError> {
         settings.fetch.source = self.source.or(settings.fetch.source);
         settings.crawl.batch_time.0 = settings.crawl.batch_time.0.max(BATCH_TIME);
         let dir = Home::open(&self.scratch)?.project(store.name())?;
@@ -359,7 +363,8 @@ impl ClusterWorker {
         let scene = LifeSetup { config: &config, shared: &shared, clock, way_out: &way_out, settings: &settings };
         let state = scene.play(project, store, (run, member), desks)?;
         (self.say)(&format!("worker {} leaves: {}", member.worker().0, state.name()));
-        Ok(())
+        let left = shared.frontier().waiting(clock.now()).reasons;
+        Ok(left.iter().map(|(why, hosts, name)| format!("{why}: {hosts} hosts, such as {name}")).collect())
     }
 
     fn config(
