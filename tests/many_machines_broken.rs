@@ -11,13 +11,14 @@ use harness::bucket::Bucket;
 use harness::cluster::{CALM, Cluster, Collected, connected, repeated, source};
 use harness::disk::Disk;
 use harness::judge::warcio_check;
-use harness::orb::{Home, PROJECT, files};
+use harness::orb::{Home, PROJECT, Running, files};
 use harness::postgres::PASSWORD;
 use harness::proxy::BrokenLine;
 use harness::until;
 use harness::web::{World, assert_polite, without_robots};
 use orb_testweb::Spec;
 use std::collections::BTreeSet;
+use std::process::Command;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -295,6 +296,44 @@ fn a_project_runs_on_the_machines_it_names_and_a_name_is_given_once() {
     cluster.collected().assert_is(&wanted);
     let names = cluster.column("SELECT DISTINCT name || ' ' || machine FROM worker ORDER BY 1");
     assert_eq!(names, ["w2 far", "w2-2 far"]);
+}
+
+/// Sets a command's clock an hour forward; false where there is no `libfaketime`.
+fn set_an_hour_forward(command: &mut Command) -> bool {
+    let places = std::fs::read_dir("/usr/lib").into_iter().flatten().flatten();
+    let mut libraries = places.map(|place| place.path().join("faketime/libfaketime.so.1"));
+    let Some(library) = libraries.find(|library| library.exists()) else { return false };
+    command.env("LD_PRELOAD", library).env("FAKETIME", "+1h").env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+    true
+}
+
+#[test]
+fn a_machine_whose_clock_is_an_hour_fast_works_and_dates_as_the_others_do() {
+    let (world, wanted, cluster) = scene(40);
+    let args = [vec!["worker".to_owned(), "--project".to_owned(), PROJECT.to_owned()], cluster.part(2)].concat();
+    let home = Home::new();
+    let mut fast = home.command(&args);
+    if !set_an_hour_forward(&mut fast) {
+        println!("skipped: there is no libfaketime to set a clock with");
+        return;
+    }
+    fast.env("PGPASSWORD", PASSWORD);
+    let gathering = cluster.gather(&world, &SLOW);
+    let workers = vec![cluster.worker(1), Running::start(fast)];
+    gathering.begin(2);
+    let told = "SELECT count(*) FROM worker WHERE name = 'w2' AND why LIKE '%its clock is % s fast'";
+    until("it is said", || cluster.number(told) == 1 || cluster.is_over());
+    assert_eq!(cluster.number(told), 1, "nobody says that its clock is wrong");
+    cluster.wait_for_end();
+    cluster.dismiss(workers);
+    cluster.assert_done();
+    cluster.collected().assert_is(&wanted);
+    let askers: BTreeSet<_> = world.server.log().all().0.iter().map(|request| request.peer).collect();
+    assert!(askers.contains(&source(2)), "it has done nothing");
+    let ahead =
+        "SELECT count(*) FROM visit_row WHERE at > (extract(epoch FROM clock_timestamp()) * 1000)::bigint + 60000";
+    assert_eq!(cluster.number(ahead), 0, "visits of the future");
+    assert_polite(&world.server.log().take(), Duration::from_millis(150));
 }
 
 #[test]
