@@ -64,7 +64,7 @@ impl Missed {
             self.check(&format!("µs of PostgreSQL a page at {millions} M"), cost.processor, MOST.processor);
             self.check(&format!("kB of log a page at {millions} M"), cost.log, MOST.log);
         }
-        if let ([(_, first), .., (millions, last)], true) = (costs, costs.len() > 1) {
+        if let [(_, first), .., (millions, last)] = costs {
             let times = last.processor / first.processor;
             println!("a page among {millions} M known URLs costs {times:.2} times one among the fewest");
             self.check("times the processor of the fewest URLs", times, GROWTH);
