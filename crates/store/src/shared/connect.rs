@@ -233,8 +233,8 @@ impl SharedLine {
     }
 
     /// What a failure of this connection is.
-    pub(crate) fn failed(&self, what: &'static str, error: Error) -> StoreError {
-        failed(what, &self.shown, &error)
+    pub(crate) fn failed(&self, what: &'static str, error: &Error) -> StoreError {
+        failed(what, &self.shown, error)
     }
 
     /// The server's timeline: another one after each failover. A standby has none of its own, and
