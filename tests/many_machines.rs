@@ -157,6 +157,11 @@ fn an_address_that_workers_share_is_asked_as_politely_as_by_one() {
     let requests = world.server.log().take();
     let askers: BTreeSet<_> = requests.0.iter().map(|request| request.peer).collect();
     assert!(askers.len() >= 2, "only {askers:?} asked");
+    // Nor is it left alone for long while the lease goes from one to the other.
+    let mut times: Vec<Instant> = requests.0.iter().map(|request| request.at).collect();
+    times.sort_unstable();
+    let (asked, took) = (u32::try_from(times.len()).unwrap(), times[times.len() - 1] - times[0]);
+    assert!(took < 3 * DELAY * asked, "{asked} requests took {took:?}");
 }
 
 #[test]
