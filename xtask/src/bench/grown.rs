@@ -49,7 +49,8 @@ pub(super) fn growth(wish: &BenchOptions) -> Result<PartReport> {
 /// judges: with 1 and 10 million URLs, and if there is time with 50 million.
 pub(super) fn shared(wish: &BenchOptions) -> Result<PartReport> {
     let sizes: &[&str] = if wish.slow { &["--", "1", "10", "50"] } else { &[] };
-    cargo(&[&["bench", "-p", "orb-store", "--bench", "shared"], sizes].concat())?;
+    let bench: &[&str] = &["bench", "-p", "orb-store", "--bench", "shared"];
+    cargo(&[bench, sizes].concat())?;
     Ok(PartReport::default())
 }
 
