@@ -3,15 +3,19 @@
 
 mod harness;
 
-use harness::cluster::{Cluster, Collected, connected};
-use harness::orb::{Home, PROJECT};
-use harness::postgres::Postgres;
+use harness::cluster::{CALM, Cluster, Collected, connected};
+use harness::orb::{Home, PROJECT, crawling};
+use harness::postgres::{PASSWORD, Postgres};
+use harness::script::{Script, absent, page};
 use harness::tls::server_files;
 use harness::until;
 use harness::web::World;
+use rustix::process::{Pid, Signal, kill_process};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-const LEASE: Duration = Duration::from_secs(3);
 const SLICE: Duration = Duration::from_secs(5);
 
 #[test]
@@ -19,7 +23,7 @@ fn a_store_under_tls_is_reached_if_its_certificate_is_for_it_and_from_whom_is_tr
     let (postgres, issuer) = Postgres::start_secure();
     let world = World::new(connected(4));
     let wanted = Collected::alone(&world, &[]);
-    let mut cluster = Cluster::on(postgres, LEASE, SLICE);
+    let mut cluster = Cluster::on(postgres, CALM, SLICE);
     let home = Home::new();
     let (right, wrong) = (cluster.postgres.url_at("127.0.0.1"), cluster.postgres.url_at("127.0.0.2"));
     let prepare = |url: &str, issuer: Option<&str>| {
@@ -44,10 +48,100 @@ fn a_store_under_tls_is_reached_if_its_certificate_is_for_it_and_from_whom_is_tr
     cluster.collected().assert_is(&wanted);
 }
 
+/// Every command that reaches the store says what is missing, and what is there.
+#[test]
+fn what_a_newcomer_gets_wrong_is_said_with_what_to_do() {
+    let (cluster, home) = (Cluster::new(CALM, SLICE), Home::new());
+    let store = cluster.postgres.open_url();
+    let ask = |args: &[&str], environment: &[(&str, &str)]| home.start(args, environment).finish();
+    let secret = ("PGPASSWORD", PASSWORD);
+    let status = |url: &str| ask(&["status", "--store", url], &[secret]);
+    let without = ask(&["status", "--store", &store], &[]);
+    assert!(without.complaint(1).contains("PGPASSWORD"), "{without}");
+    let nowhere = status(&format!("{}nowhere", store.trim_end_matches("postgres")));
+    assert!(nowhere.complaint(1).contains("nowhere"), "{nowhere}");
+    for wrong in ["mysql://db/x", "localhost/x"] {
+        assert!(status(wrong).complaint(1).contains("postgres://user@host/database"));
+    }
+    assert!(status("postgres:///x").complaint(1).contains("names no host"));
+    // What other programs call the verification that is always made.
+    status(&format!("{store}?sslmode=verify-full")).expect(0);
+    // Neither the state nor SQL needs an archive, and another program's schema is no project.
+    let strange = "CREATE SCHEMA orb_strange; CREATE TABLE orb_strange.project (x integer)";
+    cluster.postgres.client().batch_execute(strange).unwrap();
+    assert!(status(&store).expect(0).text().contains("no projects on this store"));
+    let named = ask(&["status", "strange", "--store", &store], &[secret]);
+    assert!(named.complaint(1).contains("belongs to another program"), "{named}");
+    let sql = ask(&["sql", PROJECT, "SELECT 1", "--store", &store], &[secret]);
+    assert!(sql.complaint(1).contains("there is no project p"), "{sql}");
+    let archive = ask(&["worker", "--store", &store, "--archive", "/somewhere"], &[secret]);
+    assert!(archive.complaint(1).contains("file:///directory"), "{archive}");
+}
+
+#[test]
+fn a_worker_without_work_says_what_it_waits_for() {
+    let world = World::new(connected(2));
+    let (cluster, home) = (Cluster::new(CALM, SLICE), Home::new());
+    let log = home.beside("worker.log");
+    let args =
+        [["worker", "--project", PROJECT, "--machine", "here"].map(str::to_owned).to_vec(), cluster.part(2)].concat();
+    let mut command = home.command(&args);
+    command.env("PGPASSWORD", PASSWORD).stderr(std::fs::File::create(&log).unwrap());
+    let mut worker = command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    let says = |what: &str| std::fs::read_to_string(&log).unwrap().contains(what);
+    until("it waits for the project", || says("w2 waits for project p, which is not on the store yet"));
+    cluster.crawl(&world, &["--scope", "any", "--on", "here", "--machine", "far"]).finish().expect(0);
+    until("it works", || says("w2 joins project p"));
+    until("it is done", || cluster.number("SELECT count(*) FROM run_row WHERE finished_at IS NULL") == 0);
+    cluster.crawl(&world, &["--scope", "any", "--on", "elsewhere", "--machine", "far"]).finish().expect(0);
+    until("it waits for a run of its own", || {
+        says("w2 waits until a run of project p begins")
+            || says("w2 waits: project p runs on elsewhere alone, and this is here")
+    });
+    kill_process(Pid::from_child(&worker), Signal::TERM).unwrap();
+    assert!(worker.wait().unwrap().success());
+}
+
+#[test]
+fn a_server_that_was_down_is_asked_again_by_the_same_command() {
+    let is_up = Arc::new(AtomicBool::new(false));
+    let up = Arc::clone(&is_up);
+    let site = Script::serve(move |heard| match heard.target.as_str() {
+        "/robots.txt" => absent(),
+        _ if !up.load(Ordering::SeqCst) => b"no HTTP at all\r\n\r\n".to_vec(),
+        "/" => page(["/a"]),
+        "/a" => page(["/"]),
+        _ => absent(),
+    });
+    let (cluster, url) = (Cluster::new(CALM, SLICE), format!("http://{}/", site.address));
+    let crawl =
+        || cluster.start(&[crawling(&[&url, "--retries", "0", "--delay", "0"]), cluster.part(1)].concat()).finish();
+    for run in 1..=2 {
+        let asked = site.heard().len();
+        let failed = crawl();
+        failed.expect(1);
+        assert!(failed.stderr.contains(&format!("could not fetch {url}: ")), "{failed}");
+        assert!(failed.stderr.contains("not HTTP"), "{failed}");
+        assert!(site.heard().len() > asked, "it was not asked again");
+        assert_eq!(cluster.number("SELECT max(id)::bigint FROM run_row"), run);
+    }
+    is_up.store(true, Ordering::SeqCst);
+    assert_eq!(crawl().expect(0).number("pages"), 2);
+    // Then it is known, and asked for no more.
+    let asked = site.heard().len();
+    crawl().expect(0);
+    assert_eq!(site.heard().len(), asked, "what was fetched is asked for again");
+    assert_eq!(
+        cluster.number("SELECT sum(fetched)::bigint FROM shard"),
+        2,
+        "a page counts once, however often it is visited"
+    );
+}
+
 #[test]
 fn a_project_keeps_its_shards_and_says_who_waits_and_what_was_left() {
     let world = World::new(connected(30));
-    let (cluster, home) = (Cluster::new(LEASE, SLICE), Home::new());
+    let (cluster, home) = (Cluster::new(CALM, SLICE), Home::new());
     let prepared = |shards: &str| cluster.ask(&home, &["store", "init", "--shards", shards]);
     prepared("8").expect(2);
     assert!(prepared("100").complaint(1).contains("a power of two from 16 to 1024"));

@@ -12,6 +12,10 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
+/// After how long a worker is taken for dead where nobody is meant to be: longer than a busy
+/// machine keeps a living one from saying that it lives.
+pub(crate) const CALM: Duration = Duration::from_secs(12);
+
 /// How long is waited after each question to the database. Tests ask again and again until
 /// something is so, and the processor is the workers'.
 const BREATH: Duration = Duration::from_millis(5);
@@ -36,6 +40,20 @@ pub(crate) struct Cluster {
     pub(crate) environment: Vec<(&'static str, String)>,
     /// The connection that the test asks over.
     line: RefCell<Option<Client>>,
+}
+
+/// A run that has been planted and not begun: who joins it gets no shards yet.
+pub(crate) struct Gathering<'a> {
+    cluster: &'a Cluster,
+    lock: Client,
+}
+
+impl Gathering<'_> {
+    /// Waits until so many have joined, and lets them begin: each takes its share and no more.
+    pub(crate) fn begin(mut self, workers: i64) {
+        until("all have joined", || self.cluster.number("SELECT count(*) FROM worker WHERE alive") == workers);
+        self.lock.batch_execute("COMMIT").unwrap();
+    }
 }
 
 /// What a collection has.
@@ -127,6 +145,34 @@ impl Cluster {
         (first, others.iter().map(|number| self.worker(*number)).collect())
     }
 
+    /// Plants a crawl of this web without beginning it: nobody who joins can look at the shards.
+    pub(crate) fn gather(&self, world: &World, more: &[&str]) -> Gathering<'_> {
+        self.gather_by(&[vec!["crawl".to_owned()], world.args(more)].concat())
+    }
+
+    /// The same by a command of one's own.
+    pub(crate) fn gather_by(&self, crawl: &[String]) -> Gathering<'_> {
+        let quiet = ["--project", PROJECT, "--progress", "none", "--on", "nobody", "--machine", "somebody"];
+        let args = [crawl, &quiet.map(str::to_owned), &self.part(1)].concat();
+        self.start(&args).finish().expect(0);
+        let mut lock = self.postgres.client();
+        let sql = format!("SET search_path = \"orb_{PROJECT}\"; BEGIN; LOCK TABLE shard IN ACCESS EXCLUSIVE MODE");
+        lock.batch_execute(&sql).unwrap();
+        let open = format!("UPDATE \"orb_{PROJECT}\".run_row SET machines = '{{}}'");
+        self.postgres.client().batch_execute(&open).unwrap();
+        Gathering { cluster: self, lock }
+    }
+
+    /// Whether the last run is over.
+    pub(crate) fn is_over(&self) -> bool {
+        self.number("SELECT count(*) FROM run_row WHERE finished_at IS NULL") == 0
+    }
+
+    /// Waits until it is, whoever works on it.
+    pub(crate) fn wait_for_end(&self) {
+        until("it is done", || self.is_over());
+    }
+
     /// Waits for the end of a run, whose state is this, and dismisses the others.
     #[track_caller]
     pub(crate) fn finish(&self, first: Running, others: Vec<Running>, state: &str) -> Finished {
@@ -203,9 +249,7 @@ impl Cluster {
     /// Waits until so many more visits are recorded, or the run has ended.
     pub(crate) fn wait_for_visits(&self, more: i64) {
         let before = self.visits();
-        until("more is recorded", || {
-            self.visits() >= before + more || self.number("SELECT count(*) FROM run_row WHERE finished_at IS NULL") == 0
-        });
+        until("more is recorded", || self.visits() >= before + more || self.is_over());
     }
 
     /// Everything that was collected; panics if a page or a link is there twice.

@@ -57,6 +57,11 @@ pub(crate) const FOR_TESTS: &[Package] = &[
         Probe::Runs("sh", &["-c", "ls /usr/lib/postgresql/*/bin/initdb"]),
     ),
     (
+        "libfaketime",
+        "sets a clock wrong in tests/many_machines_broken.rs",
+        Probe::Runs("sh", &["-c", "ls /usr/lib/*/faketime/libfaketime.so.1"]),
+    ),
+    (
         "libreoffice-writer-nogui",
         "makes the texts that tests/office_documents.rs reads",
         Probe::File("/usr/lib/libreoffice/program/libswlo.so"),

@@ -121,7 +121,7 @@ pub use safe_view::{SafeView, safe_view};
 pub use search::{
     Completion, Correction, Explanation, HitSection, Query, ScoreShare, SearchAnswer, SearchHit, complete, search,
 };
-pub use shared::{ContestedAddress, SharedStatus, SharedWorkerStatus, shared_status};
+pub use shared::{ContestedAddress, SharedStatus, SharedWorkerStatus, StoreStatus, shared_status, store_status};
 pub use show::{ShownPage, show};
 pub use size::project_size;
 pub use sql::{SqlQuery, cell_text, cell_value, schema, sql};

@@ -1,6 +1,6 @@
 //! How do the machines that share a project get on?
 
-use crate::{Result, RunStanding};
+use crate::{AnswerError, Result, RunStanding, Window};
 use orb_store::{SharedAddress, SharedProject};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -75,6 +75,27 @@ pub struct ContestedAddress {
     pub waiting: String,
     /// Seconds since it asked.
     pub seconds: f64,
+}
+
+/// The states of the projects of a shared store.
+#[derive(Debug, Default)]
+pub struct StoreStatus {
+    /// Those that can be read, by name.
+    pub projects: Vec<SharedStatus>,
+    /// Those that cannot, by name, with the reason.
+    pub unreadable: Vec<(String, AnswerError)>,
+}
+
+/// The states of some projects of a shared store. One that cannot be read hides none of the others.
+pub fn store_status(at: &SharedAddress, rows: Window) -> Result<StoreStatus> {
+    let mut found = StoreStatus::default();
+    for listed in rows.of(SharedProject::list(at)?) {
+        match one(at, &listed.name) {
+            Ok(status) => found.projects.push(status),
+            Err(why) => found.unreadable.push((listed.name, why)),
+        }
+    }
+    Ok(found)
 }
 
 /// The state of a project on a shared store, or of all projects there.

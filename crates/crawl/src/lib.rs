@@ -46,7 +46,10 @@ pub use watch::why::{
     Advice, Bounds, Breakdown, HostWait, IdleTime, RecentSpeed, SlowHost, Sockets, SpeedAccount, SpeedFacts, StageTime,
     Stretch, WaitingHost, WaitingHosts, why,
 };
-pub use worker::{ClusterWorker, SharedEnd, SharedRequest, plant, shared_settings, stop_shared, write_shared_dues};
+pub use worker::{
+    ClusterWorker, SharedEnd, SharedRequest, plant, shared_settings, stop_shared, why_unreached_there,
+    write_shared_dues,
+};
 
 // Where shared projects are, and who starts those that are due.
 pub use orb_store::{RunRecord, RunStatus, S3Options, ScheduleDesk, SharedAddress, SharedTimetable, reach_s3};

@@ -392,7 +392,7 @@ fn begin(project: &mut Project, settings: &Settings, kind: RunKind) -> Result<Cu
 }
 
 /// Whether a crawl ended without a single answer: its servers were down, or the network was.
-fn has_reached_nothing(run: &RunRecord) -> bool {
+pub(crate) fn has_reached_nothing(run: &RunRecord) -> bool {
     let counters = RunCounters::of(&run.counters);
     run.kind == RunKind::Crawl && counters.pages == 0 && counters.errors > 0
 }

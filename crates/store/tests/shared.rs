@@ -281,7 +281,8 @@ fn a_dead_worker_that_holds_a_lock_keeps_nobody_waiting() {
     assert_eq!(heir.settle(), usize::from(SHARDS), "its shards are free");
     crawl(std::slice::from_mut(&mut heir));
     is_complete(&store);
-    assert!(began.elapsed() < Duration::from_secs(20), "it took {:?}", began.elapsed());
+    // The server ends a transaction that rests for a minute: nobody has waited for that.
+    assert!(began.elapsed() < Duration::from_secs(55), "it took {:?}", began.elapsed());
     assert_eq!(store.count("worker w WHERE w.ticket > 0 AND NOT w.alive"), 0);
 }
 
@@ -290,12 +291,13 @@ fn who_draws_does_not_wait_for_a_lock_longer_than_it_may_be_silent() {
     let store = Store::start();
     store.project();
     let run = store.plant(&[&site(0)]);
-    let mut worker = Worker::join(&store.address(), "w", Duration::from_secs(5));
+    let lease = Duration::from_secs(15);
+    let mut worker = Worker::join(&store.address(), "w", lease);
     worker.settle();
     let held = store.server.fall_silent("somebody", &format!("BEGIN; SELECT 1 FROM {SCHEMA}.run_row FOR UPDATE"));
     let began = Instant::now();
     assert!(matches!(worker.clerk.draw(run, 10), Err(StoreError::StoreAway { .. })));
-    assert!(began.elapsed() < Duration::from_secs(5), "it took {:?}", began.elapsed());
+    assert!(began.elapsed() < lease, "it took {:?}", began.elapsed());
     worker.clerk.beat(&WorkerReport::default()).unwrap();
     drop(held);
     until("the row is free", || worker.clerk.draw(run, 10).is_ok_and(|drawn| drawn == Some(10)));
@@ -383,7 +385,7 @@ fn a_worker_knows_the_time_of_the_store() {
     let now = || Moment(store.server.number("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"));
     let (before, told, after) = (now(), worker.member.store_time(), now());
     assert!(told <= after, "never ahead of it");
-    assert!(before.since(told) < Duration::from_secs(2), "{told:?}, and it was {before:?}");
+    assert!(before.since(told) < Duration::from_secs(30), "{told:?}, and it was {before:?}");
 }
 
 #[test]
@@ -391,7 +393,7 @@ fn an_address_has_one_holder_and_its_gap_travels_with_it() {
     let store = Store::start();
     store.project();
     let (a, b) = (Worker::join(&store.address(), "a", LONG), Worker::join(&store.address(), "b", LONG));
-    let delay = Duration::from_secs(5);
+    let delay = Duration::from_secs(60);
     let (mut a, mut b) = (a.member.addresses(delay).unwrap(), b.member.addresses(delay).unwrap());
     let ips: Vec<IpAddr> = vec!["192.0.2.1".parse().unwrap(), "2001:db8::1".parse().unwrap()];
     let slice = Duration::from_secs(30);
@@ -399,15 +401,15 @@ fn an_address_has_one_holder_and_its_gap_travels_with_it() {
     assert_eq!((got.granted.len(), got.refused.len(), got.contested.len()), (2, 0, 0));
     assert_eq!(b.ask(&ips[..1], &[], slice).unwrap().refused, ips[..1]);
     assert_eq!(a.ask(&ips, &[], slice).unwrap().contested, ips[..1], "the holder learns that it is wanted");
-    a.ask(&[], &[AddressRelease { ip: ips[0], open_in: Duration::from_secs(4) }], slice).unwrap();
+    a.ask(&[], &[AddressRelease { ip: ips[0], open_in: Duration::from_secs(40) }], slice).unwrap();
     let got = b.ask(&ips[..1], &[], Duration::from_millis(50)).unwrap();
     let wait = got.granted[0].open_in;
-    assert!(wait <= Duration::from_secs(4) && wait > Duration::from_secs(2), "{wait:?}");
+    assert!(wait <= Duration::from_secs(40) && wait > Duration::from_secs(10), "{wait:?}");
     assert!(got.contested.is_empty());
     // A lease that runs out unreleased opens a delay after its end.
     until("the end of the slice", || !a.ask(&ips[..1], &[], slice).unwrap().granted.is_empty());
     let got = a.ask(&ips[..1], &[], slice).unwrap();
-    assert!(got.granted[0].open_in > Duration::from_secs(2), "{got:?}");
+    assert!(got.granted[0].open_in > Duration::from_secs(30), "{got:?}");
 }
 
 #[test]

@@ -45,9 +45,12 @@ pub(super) fn growth(wish: &BenchOptions) -> Result<PartReport> {
     Ok(PartReport::default())
 }
 
-/// Runs the store's bench of shared projects, which starts a PostgreSQL of its own and prints.
-pub(super) fn shared() -> Result<PartReport> {
-    cargo(&["bench", "-p", "orb-store", "--bench", "shared"])?;
+/// Runs the store's bench of shared projects, which starts a PostgreSQL of its own, prints and
+/// judges: with 1 and 10 million URLs, and if there is time with 50 million.
+pub(super) fn shared(wish: &BenchOptions) -> Result<PartReport> {
+    let sizes: &[&str] = if wish.slow { &["--", "1", "10", "50"] } else { &[] };
+    let bench: &[&str] = &["bench", "-p", "orb-store", "--bench", "shared"];
+    cargo(&[bench, sizes].concat())?;
     Ok(PartReport::default())
 }
 

@@ -61,7 +61,7 @@ const PARTS: &[BenchPart] = &[
     ("render", "pages of applications in a browser", rendered::measured),
     ("upkeep", "five thousand pages in a browser", rendered::upkeep),
     ("growth", "what a page costs with 1, 10 and 50 million known URLs", grown::growth),
-    ("shared", "what a page of a shared project costs PostgreSQL", |_| grown::shared()),
+    ("shared", "what a page of a shared project costs PostgreSQL", grown::shared),
     ("cluster", "one worker on a shared store, and how speed adds up over several", cluster::measured),
     ("restart", "how soon a project of 10 million known URLs resumes", grown::restart),
 ];
@@ -119,8 +119,8 @@ impl Default for BenchOptions {
 }
 
 impl BenchOptions {
-    /// Parses `--pages N` (maximum pages of a web), `--rounds N`, `--slow` (also the tools that
-    /// take minutes), and filters: `--only part,part`, `--tools tool,tool`, `--webs web,web`.
+    /// Parses `--pages N` (maximum pages of a web), `--rounds N`, `--slow` (also the tools and sizes
+    /// that take minutes), and filters: `--only part,part`, `--tools tool,tool`, `--webs web,web`.
     /// `--orb PATH` measures that program instead of the one that is built; `--against PATH`
     /// measures another in turn with it: a program, or a source tree, which is built and grown,
     /// too. `--home PATH` is where the served collections are, or will be.

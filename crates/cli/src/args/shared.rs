@@ -13,8 +13,8 @@ fn from(name: &str) -> Option<String> {
 /// How the environment says that S3 is reached.
 pub(crate) fn s3_options() -> S3Options {
     S3Options {
-        endpoint: from("AWS_ENDPOINT_URL"),
-        region: from("AWS_REGION"),
+        endpoint: from("AWS_ENDPOINT_URL_S3").or_else(|| from("AWS_ENDPOINT_URL")),
+        region: from("AWS_REGION").or_else(|| from("AWS_DEFAULT_REGION")),
         key_id: from("AWS_ACCESS_KEY_ID"),
         secret: from("AWS_SECRET_ACCESS_KEY"),
         token: from("AWS_SESSION_TOKEN"),
@@ -55,6 +55,12 @@ impl StoreArgs {
             return Err(CommandFailure::Usage("no shared store: name one with --store or ORB_STORE".to_owned()));
         };
         Ok(reached(postgres, self.archive.clone().or_else(|| from("ORB_ARCHIVE")).unwrap_or_default()))
+    }
+
+    /// The database that the environment names, for what needs no archive.
+    pub(crate) fn named_database(&self) -> Option<SharedAddress> {
+        let archive = self.archive.clone().or_else(|| from("ORB_ARCHIVE")).unwrap_or_default();
+        from("ORB_STORE").map(|postgres| reached(postgres, archive))
     }
 
     /// The shared store that the environment names, for a project that is not in the home.

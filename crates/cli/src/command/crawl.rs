@@ -18,8 +18,10 @@ pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), CommandFailur
     let home = Home::open(&common.home)?;
     if let Some(at) = args.place.address(args.shared)? {
         let request = shared_request(&home, &at, args)?;
-        let summary = shared(common, request, at, args)?;
-        return summary.map_or(Ok(()), |summary| finish(common, &summary));
+        let seed = request.seeds.first().map(Address::to_string).unwrap_or_default();
+        let Some(summary) = shared(common, request, at.clone(), args)? else { return Ok(()) };
+        finish(common, &summary, THERE)?;
+        return reached_there(&at, &summary, &seed);
     }
     let begun = request(&home, args).and_then(|request| {
         let seed = request.seeds.first().map(Address::to_string).unwrap_or_default();
@@ -32,7 +34,7 @@ pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), CommandFailur
         }
         begun => begun?,
     };
-    finish(common, &summary)?;
+    finish(common, &summary, "")?;
     reached(&home, &summary, &seed)
 }
 
@@ -79,7 +81,8 @@ pub(super) fn shared(
     if end.state != RunState::Stopped {
         orb_crawl::write_shared_dues(&worker.at, name, settings)?;
     }
-    Ok(Some(Summary::new(end.project, end.run, *kind, end.state, end.counters)))
+    let summary = Summary::new(end.project, end.run, *kind, end.state, end.counters);
+    Ok(Some(Summary { waiting: end.waiting, ..summary }))
 }
 
 /// Crawls and shows progress. A refused request leaves nothing behind.
@@ -98,18 +101,26 @@ pub(crate) fn crawl(common: &Common, home: &Home, request: CrawlRequest) -> Resu
     Ok(result?)
 }
 
-/// Prints the summary of a run; for a stopped one, how to resume it.
-pub(crate) fn finish(common: &Common, summary: &Summary) -> Result<(), CommandFailure> {
+/// What a command about a project on a shared store has besides.
+pub(super) const THERE: &str = " --store URL";
+
+/// Prints the summary of a run; for a stopped one, how to resume it, with what that command has
+/// besides the project.
+pub(crate) fn finish(common: &Common, summary: &Summary, place: &str) -> Result<(), CommandFailure> {
     let mut stdout = out::stdout();
     if common.json {
         out::json(&mut stdout, summary)?;
     } else if !common.quiet {
-        print(&mut stdout, summary)?;
+        print(&mut stdout, summary, place)?;
     }
     stdout.flush()?;
     if summary.state == RunState::Stopped {
         if !common.quiet {
-            complain(&format!("stopped; everything is saved, and orb {} {} resumes it", summary.kind, summary.project));
+            let again = format!("orb {} {}{place}", summary.kind, summary.project);
+            complain(&match place {
+                "" => format!("stopped; everything is saved, and {again} resumes it"),
+                _ => format!("this worker has stopped; others go on with the run, and {again} works on it again"),
+            });
         }
         return Err(CommandFailure::Stopped);
     }
@@ -124,8 +135,16 @@ pub(super) fn reached(home: &Home, summary: &Summary, seed: &str) -> Result<(), 
     }
 }
 
+/// The same for a run on a shared store.
+fn reached_there(at: &SharedAddress, summary: &Summary, seed: &str) -> Result<(), CommandFailure> {
+    match orb_crawl::why_unreached_there(at, summary, seed)? {
+        Some(why) => Err(CommandFailure::Failed(anyhow::anyhow!("could not fetch {seed}: {why}"))),
+        None => Ok(()),
+    }
+}
+
 /// The summary of a run in words.
-pub(crate) fn print(stdout: &mut impl std::io::Write, s: &Summary) -> std::io::Result<()> {
+pub(crate) fn print(stdout: &mut impl std::io::Write, s: &Summary, place: &str) -> std::io::Result<()> {
     let c = &s.counters;
     let grouped = out::grouped;
     writeln!(stdout, "project {}, run {}: {} in {}", s.project, s.run, s.state.name(), out::seconds(c.seconds))?;
@@ -167,7 +186,8 @@ pub(crate) fn print(stdout: &mut impl std::io::Write, s: &Summary) -> std::io::R
     }
     s.host_keys.iter().try_for_each(|line| writeln!(stdout, "  {line}"))?;
     if c.frontier > 0 {
-        writeln!(stdout, "  {} pages still queued: orb {} {} continues", grouped(c.frontier), s.kind, s.project)?;
+        let (left, again) = (grouped(c.frontier), format!("orb {} {}{place}", s.kind, s.project));
+        writeln!(stdout, "  {left} pages still queued: {again} continues")?;
         s.waiting.iter().try_for_each(|line| writeln!(stdout, "    {line}"))?;
     }
     Ok(())

@@ -40,7 +40,7 @@ pub(crate) fn run(common: &Common, args: &DemoArgs) -> Result<(), CommandFailure
     say(&common, &format!("A web of {} hosts is served on {}. orb crawl {seed}", server.web().hosts(), server.addr()))?;
     let store = Home::open(&common.home)?;
     let summary = crawl::crawl(&common, &store, request(&seed)?)?;
-    crawl::finish(&common, &summary)?;
+    crawl::finish(&common, &summary, "")?;
     if summary.state != RunState::Done || common.json {
         return Ok(());
     }
@@ -48,7 +48,7 @@ pub(crate) fn run(common: &Common, args: &DemoArgs) -> Result<(), CommandFailure
     say(&common, "A day passes on this web. orb track demo")?;
     server.web().set_epoch(1);
     let summary = crawl::crawl(&common, &store, CrawlRequest { kind: RunKind::Track, ..request(&seed)? })?;
-    crawl::finish(&common, &summary)?;
+    crawl::finish(&common, &summary, "")?;
     say(&common, "orb report demo --limit 12")?;
     command::report::run(&common, &ReportArgs::brief(PROJECT, 12))?;
     say(&common, "orb check demo")?;

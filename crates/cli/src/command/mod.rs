@@ -65,6 +65,17 @@ pub(crate) fn find(common: &Common, of: &ProjectArgs) -> Result<ProjectPlace, Co
     }
 }
 
+/// The same for what is asked of the database alone.
+pub(crate) fn find_facts(common: &Common, of: &ProjectArgs) -> Result<ProjectPlace, CommandFailure> {
+    if of.place.store.is_some() {
+        return Ok(ProjectPlace::There(Box::new(of.place.database()?)));
+    }
+    match (Home::look(&common.home)?.find(&of.project), of.place.named_database()) {
+        (Err(StoreError::NoSuchProject { .. }), Some(at)) => Ok(ProjectPlace::There(Box::new(at))),
+        (here, _) => Ok(ProjectPlace::Here(here?)),
+    }
+}
+
 /// Opens a project for questions; of one on a shared store a copy, brought up to date.
 pub(crate) fn open(common: &Common, of: &ProjectArgs) -> Result<Collection, CommandFailure> {
     Ok(match find(common, of)? {

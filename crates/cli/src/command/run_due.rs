@@ -92,7 +92,7 @@ fn print(common: &Common, account: &DueAccount) -> Result<(), CommandFailure> {
         out::json(&mut stdout, account)?;
     } else if !common.quiet {
         for summary in account.ran.iter().filter_map(|one| one.summary.as_ref()) {
-            crawl::print(&mut stdout, summary)?;
+            crawl::print(&mut stdout, summary, "")?;
         }
         if account.next.is_empty() {
             writeln!(

@@ -1,6 +1,6 @@
 //! `orb sql`: what does a read-only SQL query over the catalogue return?
 
-use super::{ProjectPlace, find};
+use super::{ProjectPlace, find_facts};
 use crate::args::{Common, RowFormat, SqlArgs};
 use crate::failure::CommandFailure;
 use crate::out;
@@ -22,7 +22,7 @@ enum SqlDesk {
 }
 
 pub(crate) fn run(common: &Common, args: &SqlArgs) -> Result<(), CommandFailure> {
-    let desk = match find(common, &args.of)? {
+    let desk = match find_facts(common, &args.of)? {
         ProjectPlace::Here(project) => SqlDesk::Here(Box::new(Collection::of(project)?)),
         ProjectPlace::There(at) => SqlDesk::There(at),
     };

@@ -3,24 +3,57 @@
 use crate::args::{Common, StatusArgs};
 use crate::failure::{CommandFailure, complain, one_line};
 use crate::out;
-use orb_answers::{ContestedAddress, HomeStatus, ProjectStatus, RunStanding, SharedStatus, SharedWorkerStatus};
+use orb_answers::{
+    AnswerError, ContestedAddress, HomeStatus, ProjectStatus, RunStanding, SharedStatus, SharedWorkerStatus,
+    StoreStatus,
+};
 use orb_crawl::SpeedAccount;
-use orb_project::{Home, ProjectDir};
+use orb_project::{Home, ProjectDir, StoreError};
 use serde::Serialize;
 use std::io::Write as _;
 
 pub(crate) fn run(common: &Common, args: &StatusArgs) -> Result<(), CommandFailure> {
     let rows = args.listing.window(u64::MAX);
-    if let Some(at) = args.place.address(false)? {
-        let projects = orb_answers::shared_status(&at, args.project.as_deref())?;
-        return shared(common, &rows.of(projects), args.why);
-    }
     let home = Home::look(&common.home)?;
-    match &args.project {
-        Some(name) if args.why => why(common, &home.find(name)?),
-        Some(name) => one(common, &home.find(name)?),
-        None => all(common, orb_answers::status(&home, rows)?),
+    let here = args.project.as_ref().map(|name| home.find(name));
+    // One of the home goes before one that only the environment may mean.
+    let there = match &here {
+        _ if args.place.store.is_some() => Some(args.place.database()?),
+        Some(Err(StoreError::NoSuchProject { .. })) => args.place.named_database(),
+        _ => None,
+    };
+    match (here.transpose(), there) {
+        (_, Some(at)) if args.project.is_some() => {
+            shared(common, &orb_answers::shared_status(&at, args.project.as_deref())?, args.why)
+        }
+        (_, Some(at)) => all_shared(common, orb_answers::store_status(&at, rows)?, args.why),
+        (here, None) => match here? {
+            Some(project) if args.why => why(common, &project),
+            Some(project) => one(common, &project),
+            None => all(common, orb_answers::status(&home, rows)?),
+        },
     }
+}
+
+/// The states of all projects of a shared store, and which of them cannot be read.
+fn all_shared(common: &Common, found: StoreStatus, why: bool) -> Result<(), CommandFailure> {
+    let StoreStatus { projects, unreadable } = found;
+    if !common.json && projects.is_empty() && unreadable.is_empty() {
+        let mut stdout = out::stdout();
+        writeln!(stdout, "no projects on this store; orb crawl URL --store URL begins one")?;
+        return Ok(stdout.flush()?);
+    }
+    shared(common, &projects, why)?;
+    told(unreadable)
+}
+
+/// Says which projects cannot be read.
+fn told(unreadable: Vec<(String, AnswerError)>) -> Result<(), CommandFailure> {
+    let is_whole = unreadable.is_empty();
+    for (project, why) in unreadable {
+        complain(&format!("project {project}: {}", one_line(&why.into())));
+    }
+    if is_whole { Ok(()) } else { Err(CommandFailure::Found) }
 }
 
 /// The state of one project.
@@ -47,11 +80,7 @@ fn all(common: &Common, found: HomeStatus) -> Result<(), CommandFailure> {
         writeln!(stdout, "no projects in {}; orb crawl URL begins one", common.home.display())?;
     }
     stdout.flush()?;
-    let is_whole = unreadable.is_empty();
-    for (project, why) in unreadable {
-        complain(&format!("project {project}: {}", one_line(&why.into())));
-    }
-    if is_whole { Ok(()) } else { Err(CommandFailure::Found) }
+    told(unreadable)
 }
 
 /// A shared project, and where the time of the workers of this home goes.

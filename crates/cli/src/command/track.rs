@@ -21,7 +21,7 @@ pub(crate) fn run(common: &Common, args: &TrackArgs) -> Result<(), CommandFailur
         let asked = crawl::shared_request(&home, &at, &args.crawl)?;
         let request = CrawlRequest { kind: RunKind::Track, choice: choice(args), ..asked };
         let Some(summary) = crawl::shared(common, request, at, &args.crawl)? else { return Ok(()) };
-        crawl::finish(common, &summary)?;
+        crawl::finish(common, &summary, crawl::THERE)?;
         return fail_on_change(args, &summary);
     }
     let home = Home::look(&common.home)?;
@@ -31,7 +31,7 @@ pub(crate) fn run(common: &Common, args: &TrackArgs) -> Result<(), CommandFailur
     let settings = request.settings.clone();
     let seed = request.seeds.first().map(ToString::to_string).unwrap_or_default();
     let summary = crawl::crawl(common, &home, request)?;
-    crawl::finish(common, &summary)?;
+    crawl::finish(common, &summary, "")?;
     crawl::reached(&home, &summary, &seed)?;
     deliver::after_run(common, &project, &settings)?;
     fail_on_change(args, &summary)

@@ -28,6 +28,11 @@ impl SteadyClock {
         self.began.plus(uptime().saturating_sub(self.at))
     }
 
+    /// What it showed when the machine's own clock showed this, a moment ago.
+    pub(crate) fn instead_of(&self, own: Moment) -> Moment {
+        Moment(self.now().0.saturating_sub(Moment::now().0.saturating_sub(own.0)))
+    }
+
     /// Now, rounded up to the next millisecond: a wait counted from here is never too short.
     pub(crate) fn now_rounded_up(&self) -> Moment {
         self.now().plus(Duration::from_millis(1))
@@ -59,5 +64,13 @@ mod tests {
         let second = SteadyClock::showing(first.now());
         let wait = not_before.since(second.now());
         assert!(wait > Duration::from_secs(50) && wait <= Duration::from_secs(60), "{wait:?}");
+    }
+
+    #[test]
+    fn what_a_wrong_clock_has_dated_gets_the_date_of_the_stores() {
+        let store = SteadyClock::showing(Moment(Moment::now().0 - 3_600_000));
+        let (before, dated) = (store.now(), Moment::now());
+        let right = store.instead_of(dated);
+        assert!(before.0 - 1_000 <= right.0 && right.0 <= store.now().0 + 1_000, "{before:?}, {right:?}");
     }
 }

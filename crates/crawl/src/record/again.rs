@@ -19,6 +19,8 @@ pub(crate) enum Revisited {
     All,
     /// Those that its planter has chosen.
     Chosen,
+    /// The seeds of which nothing was ever fetched.
+    Seeds,
 }
 
 impl Recorder {

@@ -253,15 +253,19 @@ impl Recorder {
     fn plant_adopted(&mut self, shards: &[ShardId]) -> Result<(), StoreError> {
         let Some(revisited) = self.rules.revisited else { return Ok(()) };
         let chosen = match revisited {
-            Revisited::All => None,
+            Revisited::All | Revisited::Seeds => None,
             Revisited::Chosen => Some(patiently(&self.shared, || self.project.chosen(shards))?),
         };
         // What was taken over before has been looked at, and would be counted again.
         let (adopted, all) = (shards.iter().collect::<HashSet<_>>(), self.shared.team.as_ref().map_or(1, Team::shards));
         let is_chosen = |known: &KnownPage| {
-            adopted.contains(&shard_of(host_in(&known.page.url), all))
-                && (known.page.depth == 0
-                    || chosen.as_ref().is_none_or(|pages| pages.binary_search(&known.page.page).is_ok()))
+            let is_seed = known.page.depth == 0;
+            let is_wanted = match &chosen {
+                _ if revisited == Revisited::Seeds => is_seed && !known.there,
+                Some(pages) => is_seed || pages.binary_search(&known.page.page).is_ok(),
+                None => true,
+            };
+            is_wanted && adopted.contains(&shard_of(host_in(&known.page.url), all))
         };
         let read = self.rules.read.clone();
         self.plant_known(&read, &mut { is_chosen })

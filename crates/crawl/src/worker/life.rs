@@ -9,6 +9,7 @@ use super::Team;
 use super::addresses::AddressClerk;
 use super::clerk::{Clerk, HeldShards};
 use super::ender::Ender;
+use super::planting::SEEDS_AGAIN;
 use super::post::Post;
 use super::pulse::beat_until;
 use super::purse::Purse;
@@ -33,9 +34,12 @@ use std::time::{Duration, Instant};
 
 /// Which known pages a run visits again.
 fn revisited(run: &SharedRun) -> Option<Revisited> {
-    let choice = run.choice.as_deref().map(RevisitSelection::of).unwrap_or_default();
-    let revisited = if choice == RevisitSelection::All { Revisited::All } else { Revisited::Chosen };
-    (run.record.kind == RunKind::Track).then_some(revisited)
+    let choice = run.choice.as_deref();
+    match (run.record.kind, choice.map(RevisitSelection::of).unwrap_or_default()) {
+        (RunKind::Crawl, _) => (choice == Some(SEEDS_AGAIN)).then_some(Revisited::Seeds),
+        (RunKind::Track, RevisitSelection::All) => Some(Revisited::All),
+        (RunKind::Track, _) => Some(Revisited::Chosen),
+    }
 }
 
 /// What a life is set up from.

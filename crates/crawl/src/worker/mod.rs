@@ -19,7 +19,7 @@ mod rota;
 mod team;
 mod walk;
 
-pub use planting::{SharedRequest, plant, shared_settings, stop_shared, write_shared_dues};
+pub use planting::{SharedRequest, plant, shared_settings, stop_shared, why_unreached_there, write_shared_dues};
 pub(crate) use team::Team;
 
 use crate::config::Config;
@@ -97,14 +97,16 @@ pub struct SharedEnd {
     pub state: RunState,
     /// What all machines have counted.
     pub counters: RunCounters,
+    /// What hosts of this machine with queued pages were waiting for.
+    pub waiting: Vec<String>,
 }
 
 /// What has become of a worker's effort on a project.
 enum Spell {
     /// The run is over, or the worker was asked to stop.
     Over(Box<SharedEnd>),
-    /// It has joined and left, or was taken for dead.
-    Lived,
+    /// It has joined and left, or was taken for dead; what its hosts were waiting for.
+    Lived(Vec<String>),
     /// Another worker has the project for itself.
     Busy,
 }
@@ -112,25 +114,32 @@ enum Spell {
 impl ClusterWorker {
     /// Works on one project until its run is over, or until it is asked to stop.
     pub fn work_on(&self, name: &str) -> Result<SharedEnd, CrawlError> {
+        self.at.examine()?;
+        let mut waiting = Vec::new();
         loop {
             match self.spell(name, &self.stop)? {
-                Spell::Over(end) => return Ok(*end),
+                Spell::Over(end) => return Ok(SharedEnd { waiting, ..*end }),
                 Spell::Busy => _ = self.stop.wait(PATIENCE),
-                Spell::Lived => {}
+                Spell::Lived(left) => waiting = left,
             }
         }
     }
 
     /// Works on whatever has an open run and wants this machine, until it is asked to stop.
     pub fn work(&self, only: Option<&str>) -> Result<(), CrawlError> {
-        let mut rota = Rota::default();
+        self.at.examine()?;
+        let (mut rota, mut idle) = (Rota::default(), false);
         while !self.stop.is_set() {
             let listed = self.patiently(|| SharedProject::list(&self.at))?;
             let open = listed.iter().filter(|one| self.may_work_on(one) && only.is_none_or(|only| only == one.name));
             let Some(project) = rota.next(open, Instant::now()) else {
+                if !std::mem::replace(&mut idle, true) {
+                    (self.say)(&self.idleness(&listed, only));
+                }
                 self.stop.wait(PATIENCE);
                 continue;
             };
+            idle = false;
             let name = &project.name;
             match self.turn(name, only) {
                 Ok(Spell::Busy) => rota.worked(name, (Instant::now(), PATIENCE)),
@@ -140,6 +149,26 @@ impl ClusterWorker {
             }
         }
         Ok(())
+    }
+
+    /// What a worker waits for that has nothing to do.
+    fn idleness(&self, listed: &[SharedListing], only: Option<&str>) -> String {
+        let Self { name, machine, .. } = self;
+        let elsewhere = listed.iter().find(|one| only.is_none_or(|only| only == one.name) && one.run.is_some());
+        match (only, elsewhere) {
+            (_, Some(one)) if !one.machines.is_empty() && !one.machines.contains(machine) => {
+                format!(
+                    "{name} waits: project {} runs on {} alone, and this is {machine}",
+                    one.name,
+                    one.machines.join(", ")
+                )
+            }
+            (Some(only), _) if listed.iter().any(|one| one.name == only) => {
+                format!("{name} waits until a run of project {only} begins")
+            }
+            (Some(only), _) => format!("{name} waits for project {only}, which is not on the store yet"),
+            (None, _) => format!("{name} waits until a run begins"),
+        }
     }
 
     /// Whether a project has an open run that wants this machine.
@@ -158,8 +187,7 @@ impl ClusterWorker {
         if alone {
             return Err(error);
         }
-        let causes = std::iter::successors(Some(&error as &(dyn std::error::Error + 'static)), |error| error.source());
-        let why = causes.map(ToString::to_string).collect::<Vec<_>>().join(": ");
+        let why = causes(&error);
         if rota.failed(name, &why, Instant::now()) {
             (self.say)(&format!("project {name} cannot be worked on, and is tried again every minute: {why}"));
         }
@@ -174,7 +202,7 @@ impl ClusterWorker {
             let _over = StopsWhenOver(&over);
             loop {
                 match self.spell(name, &turn)? {
-                    Spell::Lived if !turn.is_set() => {}
+                    Spell::Lived(_) if !turn.is_set() => {}
                     ended => return Ok(ended),
                 }
             }
@@ -206,7 +234,8 @@ impl ClusterWorker {
             return Err(CrawlError::Setting(format!("project {name} has no run")));
         };
         let (id, counters) = (run.record.id, RunCounters::of(&run.record.counters));
-        let end = |state| Ok(Spell::Over(Box::new(SharedEnd { project: name.to_owned(), run: id, state, counters })));
+        let (project, waiting) = (name.to_owned(), Vec::new());
+        let end = |state| Ok(Spell::Over(Box::new(SharedEnd { project, run: id, state, counters, waiting })));
         match run.record.state {
             RunStatus::Ended(state) if run.record.finished_at.is_some() => end(state),
             _ if asked.is_set() => end(RunState::Stopped),
@@ -214,17 +243,27 @@ impl ClusterWorker {
         }
     }
 
-    /// Tries again while the store does not answer.
+    /// Tries again while the store does not answer, and says so once for each reason.
     fn patiently<T>(&self, mut what: impl FnMut() -> Result<T, StoreError>) -> Result<T, CrawlError> {
+        let mut said = String::new();
         loop {
             match what() {
                 Err(error @ StoreError::StoreAway { .. }) => {
-                    (self.say)(&format!("{error}; trying again"));
+                    let why = causes(&error);
+                    if why != said {
+                        (self.say)(&format!("{why}; trying again until it does"));
+                        said = why;
+                    }
                     if self.stop.wait(PATIENCE) {
                         return Err(error.into());
                     }
                 }
-                done => return Ok(done?),
+                done => {
+                    if !said.is_empty() && done.is_ok() {
+                        (self.say)("the store answers again");
+                    }
+                    return Ok(done?);
+                }
             }
         }
     }
@@ -239,6 +278,11 @@ impl ClusterWorker {
         };
         let mut settings = settings_of(run)?;
         settings.reveal(&self.variable)?;
+        match store.probe_archive() {
+            // It may come back before anything has to be written.
+            Ok(()) | Err(StoreError::ArchiveAway { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
         let member = if settings.steps.is_empty() {
             self.patiently(|| store.join(&card))?
         } else {
@@ -255,15 +299,15 @@ impl ClusterWorker {
                     "worker {} was taken for dead; what it had not committed is dropped",
                     member.worker().0
                 ));
-                Ok(Spell::Lived)
+                Ok(Spell::Lived(Vec::new()))
             }
             Err(CrawlError::Store(error @ StoreError::StoreAway { .. })) if !asked.is_set() => {
                 // It went away before there was a crew that waits for it.
-                (self.say)(&format!("{error}; joining again"));
+                (self.say)(&format!("{}; joining again", causes(&error)));
                 self.stop.wait(PATIENCE);
-                Ok(Spell::Lived)
+                Ok(Spell::Lived(Vec::new()))
             }
-            other => other.map(|()| Spell::Lived),
+            other => other.map(Spell::Lived),
         }
     }
 
@@ -273,7 +317,7 @@ impl ClusterWorker {
         (run, mut settings): (&SharedRun, Settings),
         member: &Membership,
         asked: &Arc<Stop>,
-    ) -> Result<(), CrawlError> {
+    ) -> Result<Vec<String>, CrawlError> {
         settings.fetch.source = self.source.or(settings.fetch.source);
         settings.crawl.batch_time.0 = settings.crawl.batch_time.0.max(BATCH_TIME);
         let dir = Home::open(&self.scratch)?.project(store.name())?;
@@ -319,7 +363,8 @@ impl ClusterWorker {
         let scene = LifeSetup { config: &config, shared: &shared, clock, way_out: &way_out, settings: &settings };
         let state = scene.play(project, store, (run, member), desks)?;
         (self.say)(&format!("worker {} leaves: {}", member.worker().0, state.name()));
-        Ok(())
+        let left = shared.frontier().waiting(clock.now()).reasons;
+        Ok(left.iter().map(|(why, hosts, name)| format!("{why}: {hosts} hosts, such as {name}")).collect())
     }
 
     fn config(
@@ -335,6 +380,12 @@ impl ClusterWorker {
         let dir = &project.dir().dir;
         Ok(Config::new(settings, Arc::clone(scope), &private, dir, sessions)?.pinning(dir))
     }
+}
+
+/// An error and what has led to it, in a line.
+fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 /// The settings of a run.

@@ -4,10 +4,11 @@
 //! these are not all. That choice is made once, over the whole project, so that a budget of visits
 //! is spent where a visit is worth most, whichever machine makes it.
 
-use crate::CrawlError;
+use crate::run::has_reached_nothing;
 use crate::steps;
 use crate::track::RevisitSelection;
 use crate::track::forecast::{VisitAllowance, choose, dues};
+use crate::{CrawlError, Summary};
 use orb_page::{Moment, PageId, RunId, RunKind, RunState};
 use orb_project::units::Pace;
 use orb_project::{RenderWhen, Settings};
@@ -16,6 +17,9 @@ use orb_store::{
 };
 use orb_urls::Address;
 use std::cell::RefCell;
+
+/// What a crawl visits again after one that has reached none of its seeds.
+pub(super) const SEEDS_AGAIN: &str = "seeds again";
 
 /// A run that somebody asks for.
 pub struct SharedRequest<'a> {
@@ -64,13 +68,17 @@ pub fn plant(at: &SharedAddress, request: &SharedRequest<'_>) -> Result<RunId, C
     }
     let seed = |seed: &Address| SeedToPlant { url: seed.as_str().to_owned(), step: None };
     let seeds: Vec<SeedToPlant> = seeds.iter().map(seed).collect();
-    if let Some(last) = store.last_run()?.filter(|last| last.record.state.is_resumed()) {
-        return resume(&mut store, request, (&last, kept), &seeds);
+    let last = store.last_run()?;
+    if let Some(last) = last.as_ref().filter(|last| last.record.state.is_resumed()) {
+        return resume(&mut store, request, (last, kept), &seeds);
     }
     let mut terms = RunTerms { number, kept: Some(kept), ..terms(settings) };
     if kind == RunKind::Track {
         terms.choice = Some(choice.text());
         terms.chosen = chosen(&mut store, settings, choice)?;
+    } else if last.is_some_and(|last| has_reached_nothing(&last.record)) {
+        // Its servers were down: they are asked again.
+        terms.choice = Some(SEEDS_AGAIN.to_owned());
     }
     let planted = PlantedRun {
         kind,
@@ -81,6 +89,17 @@ pub fn plant(at: &SharedAddress, request: &SharedRequest<'_>) -> Result<RunId, C
         by: settings.crawl.worker_name.as_str().into(),
     };
     Ok(store.plant_on(&planted, &terms)?)
+}
+
+/// Why a run on a shared store has fetched nothing at all, given its first seed; `None` if it did
+/// fetch something, or earlier runs fetched the seed.
+pub fn why_unreached_there(at: &SharedAddress, summary: &Summary, seed: &str) -> Result<Option<String>, CrawlError> {
+    if summary.counters.pages > 0 || summary.state != RunState::Done {
+        return Ok(None);
+    }
+    let why = SharedProject::open(at, &summary.project)?.why_unreached(seed)?;
+    Ok(why
+        .map(|why| why.or(summary.waiting.first().cloned()).unwrap_or_else(|| "its server does not answer".to_owned())))
 }
 
 /// Asks all machines to end a run with everything saved: each leaves it when it next says that it

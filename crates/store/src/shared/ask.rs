@@ -87,7 +87,7 @@ fn ask(
 ) -> Result<QueryEnd> {
     let patience = limits.time.saturating_add(GRACE);
     let silent = |e: tokio::time::error::Elapsed| StoreError::StoreAway { what: "run a query", source: e.into() };
-    let told = |error: Error| explain(line, error, limits.time);
+    let told = |error: Error| explain(line, &error, limits.time);
     let statement = line.wait_for(patience, line.client().prepare(query), told).map_err(silent)??;
     if !statement.params().is_empty() {
         return Err(StoreError::Query("the query has placeholders, and nothing to put into them".to_owned()));
@@ -120,7 +120,7 @@ fn values_of(row: &Row) -> std::result::Result<Vec<AnyValue<'_>>, Error> {
 }
 
 /// The error of a user's query, in one line.
-fn explain(line: &SharedLine, error: Error, time: Duration) -> StoreError {
+fn explain(line: &SharedLine, error: &Error, time: Duration) -> StoreError {
     let Some(said) = error.as_db_error() else { return line.failed("run a query", error) };
     let text = match *said.code() {
         SqlState::QUERY_CANCELED => format!("the query was stopped after {time:?} (--timeout raises the limit)"),

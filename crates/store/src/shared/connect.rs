@@ -4,6 +4,8 @@
 //! wait has an end: a server that says nothing is away, like one that refuses. TLS verifies the
 //! certificate and the name, unless the address is a socket or says `sslmode=disable`.
 
+use super::objects::ObjectArchive;
+use super::refusal::failed;
 use crate::error::{Result, StoreError};
 use std::collections::HashMap;
 use std::fmt;
@@ -13,9 +15,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio_postgres::config::{Host, SslMode};
-use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Config, Error, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// The port that goes without saying.
+const USUAL_PORT: u16 = 5432;
+
+/// What is being done while there is no connection yet.
+pub(super) const CONNECT: &str = "connect";
 
 /// How long an answer is waited for.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -83,10 +90,32 @@ impl fmt::Debug for S3Options {
 }
 
 impl SharedAddress {
+    /// What it means, and a file with authorities to trust if it names one.
+    fn parsed(&self) -> Result<(Config, Option<PathBuf>)> {
+        let (known, authorities) = without_verification(&self.postgres);
+        let is_url = ["postgres://", "postgresql://"].iter().any(|scheme| known.starts_with(scheme));
+        let wrong = |error: Error| {
+            let cause = std::error::Error::source(&error).filter(|_| is_url);
+            let why = cause.map_or_else(String::new, |why| format!(" ({why})"));
+            StoreError::Shared(format!("the store's address should look like postgres://user@host/database{why}"))
+        };
+        let config: Config = known.parse().map_err(wrong)?;
+        if config.get_hosts().is_empty() {
+            return Err(StoreError::Shared(
+                "the store's address names no host: postgres://user@host/database".to_owned(),
+            ));
+        }
+        Ok((config, authorities))
+    }
+
+    /// Whether it can be understood, and the archive's address as well. Nobody is asked.
+    pub fn examine(&self) -> Result<()> {
+        self.config()?;
+        ObjectArchive::open(self, "any").map(drop)
+    }
+
     fn config(&self) -> Result<Config> {
-        let mut config: Config = self.postgres.parse().map_err(|_| {
-            StoreError::Shared("the store's address should look like postgres://user@host/database".to_owned())
-        })?;
+        let mut config = self.parsed()?.0;
         if config.get_password().is_none()
             && let Some(password) = &self.password
         {
@@ -127,14 +156,15 @@ impl SharedAddress {
             })
         } else {
             config.ssl_mode(SslMode::Require);
-            let tls = MakeRustlsConnect::new(client_config(self.authorities.as_deref())?);
+            let authorities = self.parsed()?.1.or_else(|| self.authorities.clone());
+            let tls = MakeRustlsConnect::new(client_config(authorities.as_deref())?);
             runtime.block_on(async {
                 let (client, connection) = config.connect(tls).await?;
                 tokio::spawn(connection);
                 Ok(client)
             })
         };
-        let client = client.map_err(|e: Error| failed("connect", &shown, e))?;
+        let client = client.map_err(|e: Error| failed(CONNECT, &shown, &e))?;
         let line = SharedLine { runtime, client, shown, silence: SILENCE, statements: HashMap::new() };
         let path = schema.map_or_else(String::new, |schema| format!("SET search_path = {};", quoted(schema)));
         line.run(
@@ -177,7 +207,7 @@ impl SharedLine {
         what: &'static str,
         answer: impl Future<Output = std::result::Result<T, Error>>,
     ) -> Result<T> {
-        self.wait_for(PATIENCE, answer, |error| failed(what, &self.shown, error))
+        self.wait_for(PATIENCE, answer, |error| failed(what, &self.shown, &error))
             .unwrap_or_else(|silent| Err(StoreError::StoreAway { what, source: silent.into() }))
     }
 
@@ -187,7 +217,7 @@ impl SharedLine {
         what: &'static str,
         answer: impl Future<Output = std::result::Result<T, Error>>,
     ) -> Result<T> {
-        self.wait_for(LONG_PATIENCE, answer, |error| failed(what, &self.shown, error))
+        self.wait_for(LONG_PATIENCE, answer, |error| failed(what, &self.shown, &error))
             .unwrap_or_else(|silent| Err(StoreError::StoreAway { what, source: silent.into() }))
     }
 
@@ -203,7 +233,7 @@ impl SharedLine {
     }
 
     /// What a failure of this connection is.
-    pub(crate) fn failed(&self, what: &'static str, error: Error) -> StoreError {
+    pub(crate) fn failed(&self, what: &'static str, error: &Error) -> StoreError {
         failed(what, &self.shown, error)
     }
 
@@ -321,41 +351,30 @@ impl Redial {
     }
 }
 
-/// What a failure is: the store is away, or says no.
-pub(crate) fn failed(what: &'static str, shown: &str, error: Error) -> StoreError {
-    let Some(said) = error.as_db_error() else {
-        let text = error.to_string();
-        let refused = text.contains("password") || text.contains("authentication");
-        let tls = format!("{:?}", std::error::Error::source(&error));
-        return if refused {
-            StoreError::Shared(format!("{shown}: {text}"))
-        } else if text.contains("tls") || text.contains("TLS") || tls.contains("InvalidCertificate") {
-            let cause = std::error::Error::source(&error).map_or(text, ToString::to_string);
-            StoreError::Shared(format!("{shown} cannot be reached by TLS: {cause}"))
-        } else {
-            StoreError::StoreAway { what, source: error.into() }
-        };
-    };
-    let code = said.code().code();
-    let passing = ["08", "53", "57", "40", "58"].iter().any(|class| code.starts_with(class))
-        || [
-            SqlState::LOCK_NOT_AVAILABLE,
-            SqlState::READ_ONLY_SQL_TRANSACTION,
-            SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
-        ]
-        .contains(said.code());
-    if passing && *said.code() != SqlState::QUERY_CANCELED {
-        return StoreError::StoreAway { what, source: error.into() };
+/// An address without what other programs call the verification of certificates, which is always
+/// made here, and the file of authorities that it names.
+fn without_verification(url: &str) -> (String, Option<PathBuf>) {
+    let Some((place, query)) = url.split_once('?') else { return (url.to_owned(), None) };
+    let (mut kept, mut authorities) = (Vec::new(), None);
+    for pair in query.split('&') {
+        match pair.split_once('=') {
+            Some(("sslmode", "verify-full" | "verify-ca")) => {}
+            Some(("sslrootcert", path)) => {
+                authorities = Some(PathBuf::from(path.replace("%2F", "/").replace("%2f", "/")));
+            }
+            _ => kept.push(pair),
+        }
     }
-    if [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME].contains(said.code()) {
-        return StoreError::Shared(format!("cannot {what} in {shown}: the project's tables are gone; was it deleted?"));
-    }
-    StoreError::Shared(format!("cannot {what} in {shown}: {}", said.message()))
+    let mark = if kept.is_empty() { "" } else { "?" };
+    (format!("{place}{mark}{}", kept.join("&")), authorities)
 }
 
 /// Whom an error speaks of: never a password.
 fn place(config: &Config) -> String {
-    let hosts: Vec<_> = hosts(config).collect();
+    let ports = config.get_ports();
+    let port = |at: usize| ports.get(at).or(ports.first()).copied().filter(|port| *port != USUAL_PORT);
+    let shown = |(at, host): (usize, String)| port(at).map_or_else(|| host.clone(), |port| format!("{host}:{port}"));
+    let hosts: Vec<_> = hosts(config).enumerate().map(shown).collect();
     format!("PostgreSQL at {} (database {})", hosts.join(","), config.get_dbname().unwrap_or("of the user"))
 }
 
@@ -391,7 +410,32 @@ fn client_config(authorities: Option<&Path>) -> Result<rustls::ClientConfig> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+
     use super::*;
+
+    #[test]
+    fn what_other_programs_call_verification_is_understood() {
+        let known = |url: &str| without_verification(url);
+        let plain = "postgres://orb@db.example/crawls";
+        assert_eq!(known(plain), (plain.to_owned(), None));
+        assert_eq!(known(&format!("{plain}?sslmode=verify-full")), (plain.to_owned(), None));
+        let both = known(&format!("{plain}?sslmode=verify-ca&sslrootcert=%2Fetc%2Fca.pem&connect_timeout=3"));
+        assert_eq!(both, (format!("{plain}?connect_timeout=3"), Some(PathBuf::from("/etc/ca.pem"))));
+        let off = format!("{plain}?sslmode=disable");
+        assert_eq!(known(&off), (off.clone(), None));
+    }
+
+    #[test]
+    fn an_address_that_means_nothing_is_refused_with_the_reason() {
+        let refused = |postgres: &str| {
+            let address = SharedAddress { postgres: postgres.to_owned(), ..SharedAddress::default() };
+            address.config().unwrap_err().to_string()
+        };
+        assert!(refused("postgres:///crawls").contains("names no host"));
+        assert!(refused("postgres://db/crawls?sslmode=never").contains("sslmode"));
+        assert!(refused("localhost/crawls").contains("postgres://user@host/database"));
+    }
 
     #[test]
     fn no_secret_is_shown() {

@@ -30,6 +30,7 @@ mod overview;
 mod prepare;
 mod project;
 mod pull;
+mod refusal;
 mod rowing;
 mod rows;
 mod runs;

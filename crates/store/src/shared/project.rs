@@ -43,8 +43,11 @@ impl SharedProject {
     /// The projects of a store.
     pub fn list(at: &SharedAddress) -> Result<Vec<SharedListing>> {
         let line = at.connect(None, "orb")?;
+        // What another program keeps under such a name, or another user for himself, is none.
         let sql = "SELECT n.nspname::text FROM pg_namespace n JOIN pg_class c ON c.relnamespace = n.oid
-                   WHERE n.nspname LIKE 'orb\\_%' AND c.relname = 'project' AND c.relkind IN ('r', 'p') ORDER BY 1";
+                   WHERE n.nspname LIKE 'orb\\_%' AND c.relname = 'project' AND c.relkind IN ('r', 'p')
+                     AND EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'fingerprint')
+                     AND has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1";
         let mut found = Vec::new();
         for row in line.wait("list the projects", line.client().query(sql, &[]))? {
             let schema: String = row.get(0);
@@ -54,7 +57,12 @@ impl SharedProject {
                    (SELECT id, machines FROM {schema}.run_row WHERE finished_at IS NULL ORDER BY id DESC LIMIT 1) r ON true",
                 schema = quoted(&schema)
             );
-            for row in line.wait("list the projects", line.client().query(&sql, &[]))? {
+            let rows = match line.wait("list the projects", line.client().query(&sql, &[])) {
+                // It was deleted meanwhile.
+                Err(StoreError::Shared(_)) if !schema::exists(&line, &schema)? => continue,
+                rows => rows?,
+            };
+            for row in rows {
                 let run = row.get::<_, Option<i32>>(1).map(|id| RunId(id.cast_unsigned()));
                 let machines = row.get::<_, Option<Vec<String>>>(2).unwrap_or_default();
                 let workers = row.get::<_, i64>(3).cast_unsigned();
@@ -116,6 +124,11 @@ impl SharedProject {
     /// A reader of its bytes.
     pub fn archive(&self) -> Result<ArchiveReader> {
         Ok(ArchiveReader::over(ObjectArchive::open(&self.address, &self.name)?))
+    }
+
+    /// Whether its archive can be written to, as far as that can be known without writing.
+    pub fn probe_archive(&self) -> Result<()> {
+        ObjectArchive::open(&self.address, &self.name)?.probe()
     }
 
     /// Does something over the connection, which is opened again if it was lost.

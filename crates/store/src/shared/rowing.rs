@@ -38,7 +38,7 @@ pub(super) struct BatchRows {
     repeated: Vec<i64>,
     /// Pages whose images are replaced.
     redrawn: Vec<i64>,
-    /// What each shard gains: pages known and pages visited.
+    /// What each shard gains: pages known, and pages visited for the first time.
     gains: BTreeMap<i16, (i64, i64)>,
     run: i32,
     worker: i64,
@@ -112,7 +112,7 @@ impl BatchRows {
         };
         self.repeated.extend(before.repeated.then_some(id));
         self.redrawn.extend((saw_content && (before.repeated || before.earlier)).then_some(id));
-        self.gains.entry(shard).or_default().1 += i64::from(!before.repeated);
+        self.gains.entry(shard).or_default().1 += i64::from(!before.repeated && !before.earlier);
         let linked = !visit.links.is_empty() && !before.linked_earlier;
         let source = (linked || before.linked_here).then_some(visit.page);
         let file = match &visit.warc {

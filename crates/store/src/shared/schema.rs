@@ -159,7 +159,8 @@ fn create_locked(line: &SharedLine, schema: &str, (project, shards, settings): (
     Ok(())
 }
 
-fn exists(line: &SharedLine, schema: &str) -> Result<bool> {
+/// Whether a schema is there.
+pub(super) fn exists(line: &SharedLine, schema: &str) -> Result<bool> {
     let sql = "SELECT count(*) FROM pg_namespace WHERE nspname = $1";
     let row = line.wait("look for the project", line.client().query_one(sql, &[&schema]))?;
     Ok(row.get::<_, i64>(0) > 0)

@@ -38,6 +38,19 @@ impl SharedProject {
             Ok(rows.iter().map(read).collect())
         })
     }
+
+    /// Whether nothing was ever fetched of a seed, with the reason if one is recorded; `None` if
+    /// something was, or if the seed is not known.
+    pub fn why_unreached(&mut self, url: &str) -> Result<Option<Option<String>>> {
+        let sql = "SELECT v.status IS NOT NULL, coalesce(v.problem, n.name) FROM page_row p
+                   LEFT JOIN visit_row v ON v.page = p.id AND v.shard = p.shard LEFT JOIN name_row n ON n.id = p.why
+                   WHERE p.origin IS NULL AND p.url = $1 ORDER BY v.run";
+        self.with(|line| {
+            let rows = line.wait("look for the seed", line.client().query(sql, &[&url]))?;
+            let reached = rows.iter().any(|row| row.get::<_, bool>(0));
+            Ok(rows.last().filter(|_| !reached).map(|row| row.get::<_, Option<String>>(1)))
+        })
+    }
 }
 
 fn read(row: &tokio_postgres::Row) -> SharedSeed {

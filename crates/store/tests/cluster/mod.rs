@@ -10,11 +10,11 @@ pub mod worker;
 
 use std::time::{Duration, Instant};
 
-/// Waits until something holds, and fails if it does not within a minute.
+/// Waits until something holds, and fails if it does not within five minutes.
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
-        assert!(began.elapsed() < Duration::from_secs(60), "{what} did not happen");
+        assert!(began.elapsed() < Duration::from_secs(300), "{what} did not happen");
         std::thread::park_timeout(Duration::from_millis(20));
     }
 }
