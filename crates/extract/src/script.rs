@@ -78,7 +78,8 @@ fn written_link(script: &str, at: usize) -> Option<(usize, Cow<'_, str>)> {
     let escape = usize::from(rest.first() == Some(&b'\\'));
     let quote = rest.get(escape).filter(|b| matches!(b, b'"' | b'\''))?;
     let inside = rest.get(escape + 1..)?;
-    let end = inside.iter().take(MAX_LENGTH).position(|b| matches!(b, b'"' | b'\'' | b'\\' | b'<' | b'>' | 0..=b' '))?;
+    let end =
+        inside.iter().take(MAX_LENGTH).position(|b| matches!(b, b'"' | b'\'' | b'\\' | b'<' | b'>' | 0..=b' '))?;
     // The end of another string: what follows is put together with it.
     let is_whole = inside.get(end..)?.starts_with(if escape == 1 { &b"\\"[..] } else { &[] })
         && inside.get(end + escape) == Some(quote);

@@ -276,7 +276,9 @@ mod tests {
     #[test]
     fn menus_that_jump_lead_somewhere() {
         let options = "<option value=''>Go<option value=a.html>A<option value='http://b.example/'>B<option value=red>C";
-        let doc = read(&format!("<select onchange='location=this.value'>{options}</select><select name=x>{options}</select>"));
+        let doc = read(&format!(
+            "<select onchange='location=this.value'>{options}</select><select name=x>{options}</select>"
+        ));
         assert_eq!(targets(&doc), [("onclick", "a.html"), ("onclick", "http://b.example/")]);
     }
 
