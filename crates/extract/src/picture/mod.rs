@@ -18,8 +18,8 @@ use std::io::Read;
 
 /// Maximum length of a title or name in characters.
 const MAX_FIELD: usize = 1_000;
-/// Maximum length of a packed comment.
-const MAX_COMMENT: u64 = 1 << 20;
+/// How much all packed comments of a picture may unpack to.
+const MAX_UNPACKED: u64 = 1 << 20;
 /// Maximum number of segments or chunks.
 const MAX_SEGMENTS: usize = 10_000;
 
@@ -64,6 +64,8 @@ struct PictureFacts {
     comment: Option<String>,
     headline: Option<String>,
     keywords: Option<String>,
+    /// What comments have unpacked to.
+    unpacked: u64,
 }
 
 impl PictureFacts {
@@ -167,7 +169,9 @@ fn comment(kind: &[u8], body: &[u8], facts: &mut PictureFacts) {
     let mut unpacked = Vec::new();
     if is_packed {
         // What is damaged is read as far as possible.
-        let _ = ZlibDecoder::new(text).take(MAX_COMMENT).read_to_end(&mut unpacked);
+        let room = MAX_UNPACKED.saturating_sub(facts.unpacked);
+        let _ = ZlibDecoder::new(text).take(room).read_to_end(&mut unpacked);
+        facts.unpacked += unpacked.len() as u64;
         text = &unpacked;
     }
     let text = match std::str::from_utf8(text) {
