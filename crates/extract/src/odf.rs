@@ -9,6 +9,7 @@ use crate::office::{formula_link, properties};
 use crate::package::{Onward, XmlNode, XmlTag, ZipPackage, decode_xml, walk_xml};
 use crate::{Extract, TypedContent};
 use memchr::memmem;
+use std::borrow::Cow;
 
 /// Maximum number of embedded objects that are read.
 const MAX_OBJECTS: usize = 100;
@@ -122,7 +123,7 @@ impl OdfReader {
     fn begin_cell(&mut self, tag: &XmlTag<'_>, flow: &mut TextFlow<'_>) {
         flow.space();
         let value = ["string-value", "date-value", "time-value", "boolean-value", "value"];
-        self.value = value.into_iter().find_map(|name| tag.attr(name)).map(|value| value.into_owned());
+        self.value = value.into_iter().find_map(|name| tag.attr(name)).map(Cow::into_owned);
         let target = tag.attr("formula").and_then(|formula| formula_link(&formula));
         self.is_linked = target.is_some();
         if let Some(target) = target {

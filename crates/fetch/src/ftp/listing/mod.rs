@@ -216,7 +216,8 @@ fn eplf(line: &[u8]) -> Option<FtpEntry> {
             b"r" => kind = EntryType::File,
             [b's', digits @ ..] => size = number(digits),
             [b'm', digits @ ..] => {
-                at = number(digits).and_then(|seconds| i64::try_from(seconds).ok()?.checked_mul(SECOND))
+                let seconds = number(digits).and_then(|seconds| i64::try_from(seconds).ok());
+                at = seconds.and_then(|seconds| seconds.checked_mul(SECOND));
             }
             _ => {}
         }
