@@ -19,6 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+/// How often the memory of a crawl is measured before it is too much.
+const TRIES: usize = 3;
 /// How long a crawl of all hostile PDFs may take.
 const LONGEST: Duration = Duration::from_secs(400);
 
@@ -464,10 +466,19 @@ fn no_pdf_harms_a_crawl_and_every_page_is_recorded() {
         }
     });
     let peak = |home: &Home, script: &Script| peak_of_crawl(home, &start(script), "documents.workers = 2\n", LONGEST);
-    let usual = peak(&Home::new(), &harmless);
-    let home = Home::new();
-    let more = peak(&home, &script).saturating_sub(usual);
-    assert!(more < 20 << 20, "{more} bytes more than for harmless PDFs in the crawling process, {usual}");
+    // How much of what is fetched waits in memory at once depends on how busy the machine is. What a
+    // file takes for itself, it takes every time.
+    let mut taken = Vec::new();
+    let home = loop {
+        let usual = peak(&Home::new(), &harmless);
+        let home = Home::new();
+        taken.push((peak(&home, &script), usual));
+        let least = taken.iter().map(|(peak, usual)| peak.saturating_sub(*usual)).min().unwrap();
+        if least < 20 << 20 {
+            break home;
+        }
+        assert!(taken.len() < TRIES, "the crawling process takes more than for harmless PDFs: {taken:?}");
+    };
     let catalogue = home.catalogue();
     let rows = catalogue.rows("SELECT url, kind, COALESCE(problem, '') FROM page WHERE url LIKE '%.pdf' ORDER BY url");
     assert_eq!(rows.len(), names.len() + 1, "{rows:#?}");

@@ -5,10 +5,11 @@
 
 use crate::flow::TextFlow;
 use crate::gather::Gather;
-use crate::office::properties;
+use crate::office::{formula_link, properties};
 use crate::package::{Onward, XmlNode, XmlTag, ZipPackage, decode_xml, walk_xml};
 use crate::{Extract, TypedContent};
 use memchr::memmem;
+use std::borrow::Cow;
 
 /// Maximum number of embedded objects that are read.
 const MAX_OBJECTS: usize = 100;
@@ -112,9 +113,34 @@ struct OdfReader {
     /// Slides or sheets.
     pages: u32,
     is_sheet: bool,
+    /// What the open cell holds: some programs write it without a paragraph that shows it.
+    value: Option<String>,
+    /// Whether the open cell is a link by its formula.
+    is_linked: bool,
 }
 
 impl OdfReader {
+    fn begin_cell(&mut self, tag: &XmlTag<'_>, flow: &mut TextFlow<'_>) {
+        flow.space();
+        let value = ["string-value", "date-value", "time-value", "boolean-value", "value"];
+        self.value = value.into_iter().find_map(|name| tag.attr(name)).map(Cow::into_owned);
+        let target = tag.attr("formula").and_then(|formula| formula_link(&formula));
+        self.is_linked = target.is_some();
+        if let Some(target) = target {
+            flow.begin_link(&target);
+        }
+    }
+
+    fn end_cell(&mut self, flow: &mut TextFlow<'_>) {
+        if let Some(value) = self.value.take() {
+            flow.lines(&value);
+            flow.space();
+        }
+        if std::mem::take(&mut self.is_linked) {
+            flow.end_link();
+        }
+    }
+
     fn open(&mut self, tag: &XmlTag<'_>, flow: &mut TextFlow<'_>) -> Onward {
         match tag.name() {
             "p" | "h" => {
@@ -124,6 +150,7 @@ impl OdfReader {
                     flow.line();
                 }
                 self.paragraphs += 1;
+                self.value = None;
             }
             "a" => {
                 let target = tag.attr("href").unwrap_or_default();
@@ -131,7 +158,8 @@ impl OdfReader {
                 let inside = target.starts_with('#') || target.starts_with("../#");
                 flow.begin_link(if inside { "" } else { &target });
             }
-            "s" | "tab" | "table-cell" | "covered-table-cell" => flow.space(),
+            "table-cell" => self.begin_cell(tag, flow),
+            "s" | "tab" | "covered-table-cell" => flow.space(),
             "line-break" => flow.line(),
             "table" if self.is_sheet && self.paragraphs == 0 => {
                 self.pages += 1;
@@ -140,6 +168,13 @@ impl OdfReader {
             "page" if tag.qualified() == "draw:page" => self.pages += 1,
             "title" | "desc" if tag.qualified().starts_with("svg:") => self.word(flow),
             "creator" => self.word(flow),
+            "event-listener" => {
+                // What a click on a shape leads to.
+                let target = tag.attr("href").unwrap_or_default();
+                if !target.starts_with('#') {
+                    flow.link(&target, "");
+                }
+            }
             "image" | "object" | "plugin" | "floating-frame" => {
                 let target = tag.attr("href").unwrap_or_default();
                 if target.starts_with("http") {
@@ -181,6 +216,7 @@ impl OdfReader {
                 if self.is_sheet { flow.space() } else { flow.line() }
             }
             "a" => flow.end_link(),
+            "table-cell" => self.end_cell(flow),
             "title" | "desc" | "creator" if self.in_word => {
                 self.in_word = false;
                 flow.line();
@@ -244,5 +280,20 @@ mod tests {
             ("content.xml", b"\0\x01garbage"),
         ]));
         assert_eq!((doc.problems[0].code.as_str(), doc.text.as_str()), ("encrypted", ""));
+    }
+
+    #[test]
+    fn cells_without_a_paragraph_and_shapes_that_lead_somewhere_are_read() {
+        let content = "<office:document-content><office:body><office:spreadsheet><table:table table:name='T'><table:table-row>\
+            <table:table-cell office:value-type='float' office:value='12.5'/><table:table-cell office:value-type='float' office:value='0.5'><text:p>50 %</text:p></table:table-cell>\
+            <table:table-cell table:formula='of:=HYPERLINK(&quot;http://f.example/&quot;;&quot;x&quot;)'><text:p>shown</text:p></table:table-cell></table:table-row></table:table>\
+            <draw:frame><office:event-listeners><presentation:event-listener xlink:href='http://e.example/'/></office:event-listeners></draw:frame></office:spreadsheet></office:body></office:document-content>";
+        let doc = read(&zipped(&[
+            ("mimetype", b"application/vnd.oasis.opendocument.spreadsheet"),
+            ("content.xml", content.as_bytes()),
+        ]));
+        let links: Vec<_> = doc.links.iter().map(|l| (l.target.as_str(), l.anchor.as_str())).collect();
+        assert_eq!(links, [("http://f.example/", "shown"), ("http://e.example/", "")]);
+        assert_eq!(doc.text, "T\n12.5 50 % shown");
     }
 }

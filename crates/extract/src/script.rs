@@ -4,7 +4,8 @@
 //! absolute path with a page's extension, or if the script navigates to it (`location.href = '…'`,
 //! `window.open('…')`). This is deliberately conservative: a wrong guess costs a request to
 //! somebody's server. A string concatenated to others with `+` is only part of a URL and is
-//! ignored. What an event handler calls is likelier to lead somewhere: there, the only string of a
+//! ignored. So do links in HTML that a script writes (`document.write('<a href="…">')`), also to
+//! relative URLs of pages. What an event handler calls is likelier to lead somewhere: there, the only string of a
 //! call counts as well if it looks like the relative URL of a page (`go('next.html')`).
 
 use crate::gather::{Gather, has_scheme};
@@ -64,6 +65,28 @@ pub(crate) fn urls(script: &str, mut found: impl FnMut(&str, usize)) {
             }
         }
     }
+    for at in memmem::find_iter(src, b" href=") {
+        if let Some((start, target)) = written_link(script, at + " href=".len()) {
+            found(&target, start);
+        }
+    }
+}
+
+/// The relative target of a link in HTML that stands in a string of a script, and its offset.
+fn written_link(script: &str, at: usize) -> Option<(usize, Cow<'_, str>)> {
+    let rest = script.as_bytes().get(at..)?;
+    let escape = usize::from(rest.first() == Some(&b'\\'));
+    let quote = rest.get(escape).filter(|b| matches!(b, b'"' | b'\''))?;
+    let inside = rest.get(escape + 1..)?;
+    let end =
+        inside.iter().take(MAX_LENGTH).position(|b| matches!(b, b'"' | b'\'' | b'\\' | b'<' | b'>' | 0..=b' '))?;
+    // The end of another string: what follows is put together with it.
+    let is_whole = inside.get(end..)?.starts_with(if escape == 1 { &b"\\"[..] } else { &[] })
+        && inside.get(end + escape) == Some(quote);
+    let start = at + escape + 1;
+    let target = script.get(start..start + end).filter(|_| is_whole)?;
+    let is_new = !is_address(target) && !target.contains("${");
+    (is_new && (ends_like_a_page(target) || is_query(target))).then(|| (start, target.into()))
 }
 
 /// Calls `found` with every URL in an inline event handler or a `javascript:` URL.
@@ -237,6 +260,15 @@ mod tests {
         check("a = '/page.html' + id; b = base + '/page.html'; c = '/a b.html'", &[]);
         check("a = 'http://' ; b = 'https:///'; c=\"//\" ; d='http://${host}/'", &[]);
         check("'<a href=\"/x.html\">'", &["/x.html"]);
+    }
+
+    #[test]
+    fn links_that_a_script_writes_are_taken() {
+        check("document.write('<a class=x href=\"menu.html\">m<\\/a>')", &["menu.html"]);
+        check("w(\"<li><a href=\\\"sub/b.php?id=3\\\">\"); w('<a href=\\'c.html\\'>')", &["sub/b.php?id=3", "c.html"]);
+        check("w('<a href=\"/once.html\">')", &["/once.html"]);
+        check("w('<a href=\"' + x + '.html\">'); w(`<a href=\"${x}.html\">`); w('<a href=\"#top\">'); a.href='x'", &[]);
+        check("w('<a href=\"page.html?id='+n+'\">'); w('<link href=\"style.css\">'); w(' href=", &[]);
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub(super) const ANYWHERE: u64 = Attr::Background.bit()
     | Attr::Cite.bit()
     | Attr::DataHref.bit()
     | Attr::DataLink.bit()
+    | Attr::DataUri.bit()
     | Attr::DataUrl.bit()
     | Attr::Formaction.bit()
     | Attr::Longdesc.bit()
@@ -43,6 +44,8 @@ impl<'a> HtmlReader<'a, '_> {
                 self.found.doc.base = attrs.get(Attr::Href).map(|v| trim(&v).to_owned());
             }
             Tag::Html => self.root(at, attrs),
+            Tag::Select => self.is_jump_menu = attrs.handlers().next().is_some(),
+            Tag::Choice if self.is_jump_menu => self.target_of_handlers(Attr::Value, at, attrs),
             _ => {}
         }
     }
@@ -191,10 +194,16 @@ impl<'a> HtmlReader<'a, '_> {
             handler(self.found, &code, at);
         }
         // Where scripts look for the target of a click.
-        for attr in [Attr::DataHref, Attr::DataLink, Attr::DataUrl] {
-            if let Some(target) = attrs.get(attr).filter(|target| script::is_target(trim(target))) {
-                self.found.link(LinkKind::Handler, &target, at);
-            }
+        for attr in [Attr::DataHref, Attr::DataLink, Attr::DataUri, Attr::DataUrl] {
+            self.target_of_handlers(attr, at, attrs);
+        }
+    }
+
+    /// Extracts what a handler reads from an attribute: the target of a click, or that of a choice
+    /// from a menu.
+    fn target_of_handlers(&mut self, attr: Attr, at: usize, attrs: &Slots<'a>) {
+        if let Some(target) = attrs.get(attr).filter(|target| script::is_target(trim(target))) {
+            self.found.link(LinkKind::Handler, &target, at);
         }
     }
 }
@@ -249,4 +258,43 @@ pub(crate) fn language_tag(value: &str) -> Option<String> {
     let plausible =
         (2..=35).contains(&tag.len()) && tag.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
     plausible.then(|| tag.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Content, extract};
+    use orb_page::Document;
+
+    fn read(page: &str) -> Document {
+        extract(&Content { bytes: page.as_bytes(), mime: Some("text/html"), charset: None, url: "" })
+    }
+
+    fn targets(doc: &Document) -> Vec<(&str, &str)> {
+        doc.links.iter().map(|link| (link.kind.name(), link.target.as_str())).collect()
+    }
+
+    #[test]
+    fn menus_that_jump_lead_somewhere() {
+        let options = "<option value=''>Go<option value=a.html>A<option value='http://b.example/'>B<option value=red>C";
+        let doc = read(&format!(
+            "<select onchange='location=this.value'>{options}</select><select name=x>{options}</select>"
+        ));
+        assert_eq!(targets(&doc), [("onclick", "a.html"), ("onclick", "http://b.example/")]);
+    }
+
+    #[test]
+    fn pictures_that_scripts_load_later_are_shown() {
+        let doc = read(
+            "<img src='data:image/gif;base64,R0lGOD' data-lazy-src=a.jpg><img src=wait.gif data-original=b.jpg><img src='data:image/gif;base64,R0'>",
+        );
+        let shown: Vec<&str> = doc.images.iter().map(|image| image.src.as_str()).collect();
+        assert_eq!(shown, ["a.jpg", "wait.gif", "data:image/gif;base64,"]);
+        assert_eq!(targets(&doc), [("img", "a.jpg"), ("img", "wait.gif"), ("img", "b.jpg")]);
+    }
+
+    #[test]
+    fn attributes_for_scripts_are_read_where_they_hold_addresses() {
+        let doc = read("<div data-uri=/a></div><div data-url=b.html></div><div data-uri='urn:x'></div>");
+        assert_eq!(targets(&doc), [("onclick", "/a"), ("onclick", "b.html")]);
+    }
 }

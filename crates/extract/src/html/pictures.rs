@@ -4,7 +4,7 @@ use super::attributes::Slots;
 use super::name::Attr;
 use super::reader::HtmlReader;
 use super::srcset;
-use crate::gather::{MAX_ANCHOR, trim};
+use crate::gather::{MAX_ANCHOR, has_scheme, trim};
 use crate::prose::folded;
 use orb_page::{Image, LinkKind};
 
@@ -15,7 +15,7 @@ impl<'a> HtmlReader<'a, '_> {
         let words = alt.as_deref().unwrap_or_default();
         self.alt_in_anchor(words);
         let shown = shown_source(attrs);
-        for attr in [Attr::Src, Attr::DataSrc, Attr::Lowsrc, Attr::Dynsrc] {
+        for attr in [Attr::Src, Attr::DataSrc, Attr::DataLazySrc, Attr::DataOriginal, Attr::Lowsrc, Attr::Dynsrc] {
             if let Some(target) = attrs.get(attr)
                 && let Some(link) = self.found.link(LinkKind::Img, &target, at)
             {
@@ -41,12 +41,15 @@ impl<'a> HtmlReader<'a, '_> {
 }
 
 /// The source that is meant to be shown: `src`, or the attribute a lazy-loading script will copy
-/// into it.
+/// into it, in the place of nothing or of a picture in the page itself that is shown meanwhile.
 fn shown_source(attrs: &Slots<'_>) -> Option<String> {
-    let direct = [Attr::Src, Attr::DataSrc].into_iter().filter_map(|a| attrs.get(a));
-    let mut direct = direct.map(|s| trim(&s).to_owned()).filter(|s| !s.is_empty());
-    direct.next().or_else(|| {
-        let set = attrs.get(Attr::Srcset).or_else(|| attrs.get(Attr::DataSrcset))?;
-        srcset::candidates(&set).next().map(str::to_owned)
-    })
+    let direct = [Attr::Src, Attr::DataSrc, Attr::DataLazySrc, Attr::DataOriginal].into_iter();
+    let direct = direct.filter_map(|a| attrs.get(a)).map(|s| trim(&s).to_owned()).filter(|s| !s.is_empty());
+    let (within, mut direct): (Vec<String>, Vec<String>) = direct.partition(|source| has_scheme(source, "data"));
+    if !direct.is_empty() {
+        return Some(direct.swap_remove(0));
+    }
+    let set = attrs.get(Attr::Srcset).or_else(|| attrs.get(Attr::DataSrcset));
+    let candidate = set.and_then(|set| srcset::candidates(&set).next().map(str::to_owned));
+    candidate.or_else(|| within.into_iter().next())
 }

@@ -54,6 +54,8 @@ pub(super) struct HtmlReader<'a, 'f> {
     pub(super) forms: Forms,
     /// Whether it is a fragment inside another document.
     pub(super) nested: bool,
+    /// Whether a handler hears of choices from the menu that is open.
+    pub(super) is_jump_menu: bool,
     scanner: Scanner<'a>,
     foreign: Foreign,
     heading: Option<(u8, usize)>,
@@ -82,6 +84,7 @@ impl<'a, 'f> HtmlReader<'a, 'f> {
             anchor: None,
             forms: Forms::default(),
             nested: false,
+            is_jump_menu: false,
             scanner,
             foreign: Foreign::default(),
             heading: None,

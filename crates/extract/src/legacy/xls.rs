@@ -162,6 +162,18 @@ fn is_workbook(stream: &[u8]) -> bool {
     records(stream, 0).next().and_then(|r| u16_at(r.body, 2)).is_some_and(|kind| kind == 5 || kind == 0x100)
 }
 
+/// The address in the tokens of `HYPERLINK("http://…", …)`: a text first, the call of the function
+/// last ([MS-XLS] 2.5.198).
+fn linked_by(tokens: &[u8]) -> Option<String> {
+    const TEXT: u8 = 0x17;
+    const HYPERLINK: [u8; 2] = [0x67, 0x01];
+    let [.., call, _, low, high] = *tokens else { return None };
+    let is_call = matches!(call, 0x22 | 0x42 | 0x62) && [low, high] == HYPERLINK;
+    let text = tokens.strip_prefix(&[TEXT]).filter(|_| is_call)?;
+    let (target, _) = short_string(text, 1, BiffText::Unicode)?;
+    Some(target).filter(|target| !target.is_empty() && !target.starts_with('#'))
+}
+
 struct CellReader<'g> {
     globals: &'g Globals,
     row: Option<u16>,
@@ -260,6 +272,11 @@ impl CellReader<'_> {
     /// The result of a formula: a number, or a code that says what else.
     fn formula(&mut self, body: &[u8], at: usize, flow: &mut TextFlow<'_>) -> Option<()> {
         let result = body.get(at..at + 8)?;
+        if let Some(target) = linked_by(body.get(at + 16..).unwrap_or(&[]))
+            && let (Some(row), Some(column)) = (u16_at(body, 0), u16_at(body, 2))
+        {
+            self.linked.entry((row, column)).or_insert(target);
+        }
         if result.get(6..) != Some(&[0xFF, 0xFF]) {
             self.number(body, float_at(result, 0)?, flow);
             return Some(());
@@ -347,6 +364,17 @@ mod tests {
 
     fn read(records: &[Vec<u8>]) -> String {
         extract(&Content { bytes: &records.concat(), mime: None, charset: None, url: "" }).text
+    }
+
+    #[test]
+    fn a_formula_that_links_says_where() {
+        let call = [0x42, 2, 0x67, 0x01];
+        let text = |text: &[u8]| [&[0x17, u8::try_from(text.len()).expect("short"), 0][..], text].concat();
+        let linked = [text(b"http://a.example/"), text(b"shown"), call.to_vec()].concat();
+        assert_eq!(super::linked_by(&linked).as_deref(), Some("http://a.example/"));
+        assert_eq!(super::linked_by(&[text(b"#place"), call.to_vec()].concat()), None);
+        assert_eq!(super::linked_by(&text(b"http://a.example/")), None);
+        assert_eq!(super::linked_by(&call), None);
     }
 
     #[test]

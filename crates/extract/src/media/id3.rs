@@ -7,9 +7,13 @@ use encoding_rs::{UTF_16BE, UTF_16LE, WINDOWS_1252};
 
 /// Reads both versions; the second says more.
 pub(super) fn read(bytes: &[u8], tags: &mut MediaTags) {
+    let mut sound = bytes;
     if bytes.starts_with(b"ID3") {
         frames(bytes, tags);
+        let size = bytes.get(6..10).map_or(0, synchsafe);
+        sound = bytes.get(size.saturating_add(10)..).unwrap_or(&[]);
     }
+    tags.seconds = super::mp3::seconds(sound);
     let last = bytes.len().checked_sub(128).and_then(|at| bytes.get(at..)).filter(|t| t.starts_with(b"TAG"));
     if let Some(last) = last {
         for (name, from, to) in

@@ -3,8 +3,10 @@
 //! Only their tags are read: title, artist, album, date, comments, lyrics, and how long they take.
 //! Each family of containers has a file of its own that hands its tags to [`MediaTags`].
 
+mod asf;
 mod id3;
 mod matroska;
+mod mp3;
 mod mp4;
 mod riff;
 mod vorbis;
@@ -41,6 +43,9 @@ impl Extract for MediaExtractor {
             [b'O', b'g', b'g', b'S', ..] => vorbis::read_ogg(bytes, &mut tags),
             [b'f', b'L', b'a', b'C', ..] => vorbis::read_flac(bytes, &mut tags),
             [b'R', b'I', b'F', b'F', ..] => riff::read(bytes, &mut tags),
+            [0x30, 0x26, 0xB2, 0x75, ..] => {
+                asf::read(bytes, &mut tags);
+            }
             [0x1A, 0x45, 0xDF, 0xA3, ..] => matroska::read(bytes, &mut tags),
             [_, _, _, _, b'f', b't', b'y', b'p', ..] => mp4::read(bytes, &mut tags),
             _ => {}
@@ -112,6 +117,43 @@ mod tests {
 
     fn told(doc: &Document) -> (Option<&str>, Option<&str>, Option<&str>, &str) {
         (doc.title.as_deref(), doc.author.as_deref(), doc.created.as_deref(), doc.text.as_str())
+    }
+
+    #[test]
+    fn how_long_a_sound_takes_is_counted() {
+        // 1,000 frames of 1,152 samples, 44,100 a second.
+        let frame = [&[0xFF, 0xFB, 0x90, 0x64][..], &[0; 32], b"Info\0\0\0\x01\0\0\x03\xE8", &[0; 400]].concat();
+        let tagged = [&b"ID3\x03\0\0\0\0\0\x0E"[..], b"TIT2\0\0\0\x04\0\0\0One", &frame].concat();
+        let doc = read(&tagged, "audio/mpeg");
+        assert_eq!((doc.title.as_deref(), doc.description.as_deref()), (Some("One"), Some("0:26 minutes")));
+        // 128 kbit a second without a count.
+        let plain = [&[0xFF, 0xFB, 0x90, 0x64][..], &[0; 160_000]].concat();
+        assert_eq!(read(&plain, "audio/mpeg").description.as_deref(), Some("0:10 minutes"));
+
+        let page = |at: u64, packet: &[u8]| {
+            let length = u8::try_from(packet.len()).expect("short");
+            [&b"OggS\0\0"[..], &at.to_le_bytes(), &[0; 12], &[1, length], packet].concat()
+        };
+        let opus = [page(0, b"OpusHead\x01\x02\x38\x01"), page(0, b"OpusTags"), page(48_000 * 65, b"sound")].concat();
+        assert_eq!(read(&opus, "application/ogg").description.as_deref(), Some("1:05 minutes"));
+
+        let avi = b"RIFF\0\0\0\0AVI LIST\x20\0\0\0hdrlavih\x14\0\0\0\x40\x9C\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xFA\0\0\0";
+        assert_eq!(read(avi, "video/avi").description.as_deref(), Some("0:10 minutes"));
+    }
+
+    #[test]
+    fn windows_media_has_titles() {
+        let object =
+            |id: &[u8; 4], body: &[u8]| [&id[..], &[0; 12], &(24 + body.len() as u64).to_le_bytes(), body].concat();
+        let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+        let lengths = [8u16, 6, 0, 0, 0].map(u16::to_le_bytes).concat();
+        let titles = object(&[0x33, 0x26, 0xB2, 0x75], &[lengths, wide("Song"), wide("Ann")].concat());
+        let figures = [&[0; 40][..], &(12 * 10_000_000_u64).to_le_bytes(), &[0; 8], &2_000_u64.to_le_bytes()].concat();
+        let figures = object(&[0xA1, 0xDC, 0xAB, 0x8C], &figures);
+        let file = [&[0x30, 0x26, 0xB2, 0x75][..], &[0; 26], &figures, &titles].concat();
+        let doc = read(&file, "video/x-ms-asf");
+        assert_eq!((doc.title.as_deref(), doc.author.as_deref()), (Some("Song"), Some("Ann")));
+        assert_eq!(doc.description.as_deref(), Some("0:10 minutes"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::package::u32_at;
 /// Maximum number of chunks.
 const MAX_CHUNKS: usize = 100_000;
 
-/// Reads the list `INFO` of a file.
+/// Reads the list `INFO` of a file, and how long it takes.
 pub(super) fn read(bytes: &[u8], tags: &mut MediaTags) {
     let mut rate = None;
     for (name, body) in chunks(bytes.get(12..).unwrap_or(&[])) {
@@ -15,6 +15,11 @@ pub(super) fn read(bytes: &[u8], tags: &mut MediaTags) {
             b"data" => {
                 let length = u64::try_from(body.len()).unwrap_or(0);
                 tags.seconds = rate.and_then(|rate| length.checked_div(u64::from(rate)));
+            }
+            b"LIST" if body.starts_with(b"hdrl") => {
+                let header = chunks(body.get(4..).unwrap_or(&[])).find(|(name, _)| *name == b"avih");
+                let frames = header.and_then(|(_, header)| Some((u32_at(header, 0)?, u32_at(header, 16)?)));
+                tags.seconds = frames.map(|(micros, frames)| u64::from(micros) * u64::from(frames) / 1_000_000);
             }
             b"LIST" if body.starts_with(b"INFO") => {
                 for (name, value) in chunks(body.get(4..).unwrap_or(&[])) {

@@ -26,6 +26,25 @@ pub(super) fn read_ogg(bytes: &[u8], tags: &mut MediaTags) {
             comments(packets.get(at + mark.len()..).unwrap_or(&[]), tags);
         }
     }
+    tags.seconds = seconds(bytes, &packets);
+}
+
+/// How long a sound takes: its last page says how many samples there have been. Pages of films
+/// count frames in ways of their own.
+fn seconds(bytes: &[u8], packets: &[u8]) -> Option<u64> {
+    /// Opus counts as if it were sampled so often.
+    const OPUS: u64 = 48_000;
+    let find = |mark: &[u8]| memchr::memmem::find(packets, mark);
+    if find(b"\x80theora").is_some() {
+        return None;
+    }
+    let rate = match find(b"\x01vorbis") {
+        Some(at) => u64::from(u32_at(packets, at + 12)?),
+        None => find(b"OpusHead").map(|_| OPUS)?,
+    };
+    let last = memchr::memmem::rfind(bytes, b"OggS")?;
+    let samples = u64::from_le_bytes(*bytes.get(last + 6..)?.first_chunk()?);
+    samples.checked_div(rate).filter(|seconds| *seconds < 10_000_000)
 }
 
 /// Reads the blocks before the sound of a FLAC file.

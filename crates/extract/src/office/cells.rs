@@ -2,6 +2,7 @@
 
 use super::number::NumberFormat;
 use crate::package::{Onward, XmlNode, walk_xml};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Maximum number of cell formats.
@@ -29,7 +30,7 @@ impl SharedStrings {
                     "phoneticPr" | "rPr" => return Onward::Skip,
                     _ => {}
                 },
-                XmlNode::Text(text) if inside => strings.text.push_str(text),
+                XmlNode::Text(text) if inside => strings.text.push_str(&without_escapes(text)),
                 XmlNode::Close("t") => inside = false,
                 XmlNode::Close("si") => strings.ends.push(strings.text.len()),
                 _ => {}
@@ -48,6 +49,33 @@ impl SharedStrings {
         };
         self.text.get(start..end)
     }
+}
+
+/// A text without the escapes of characters that XML cannot hold, such as `_x000D_`
+/// (ISO 29500-1, 22.9.2.19).
+pub(super) fn without_escapes(text: &str) -> Cow<'_, str> {
+    const LENGTH: usize = 7;
+    let Some(first) = text.find("_x") else { return text.into() };
+    let mut out = text[..first].to_owned();
+    let mut rest = &text[first..];
+    while let Some(at) = rest.find("_x") {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let digits = rest.get(2..LENGTH - 1).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
+        let code = digits.filter(|_| rest.as_bytes().get(LENGTH - 1) == Some(&b'_'));
+        match code.and_then(|digits| char::from_u32(u32::from_str_radix(digits, 16).ok()?)) {
+            Some(c) => {
+                out.push(c);
+                rest = &rest[LENGTH..];
+            }
+            None => {
+                out.push_str("_x");
+                rest = &rest[2..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out.into()
 }
 
 /// The number formats of cell styles.
@@ -101,5 +129,23 @@ impl CellFormats {
     pub(super) fn get(&self, style: Option<u32>) -> &NumberFormat {
         let place = style.and_then(|s| self.styles.get(s as usize));
         place.and_then(|&p| self.formats.get(p)).unwrap_or(&self.general)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_that_xml_cannot_hold_are_escaped() {
+        for (written, meant) in [
+            ("a_x000D_b", "a\rb"),
+            ("_x005F_x0041_", "_x0041_"),
+            ("_x00e4_", "ä"),
+            ("my_xlsx_file_x12", "my_xlsx_file_x12"),
+            ("_xD800__x", "_xD800__x"),
+        ] {
+            assert_eq!(without_escapes(written), meant);
+        }
     }
 }

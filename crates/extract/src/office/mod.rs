@@ -23,7 +23,7 @@ pub(crate) use fields::{formula, hyperlink};
 pub(crate) use flat::FlatWordExtractor;
 pub(crate) use number::{DateSystem, NumberFormat};
 pub(crate) use properties::properties;
-pub(crate) use sheet::margin;
+pub(crate) use sheet::{formula_link, margin};
 pub(crate) use styles::heading_by_name;
 
 use crate::flow::TextFlow;

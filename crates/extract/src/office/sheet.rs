@@ -5,6 +5,7 @@
 //! are read first.
 
 use super::OfficeReading;
+use super::cells::without_escapes;
 use super::relations::Relations;
 use super::xlsx::Workbook;
 use crate::flow::TextFlow;
@@ -174,7 +175,7 @@ impl<'w> SheetReader<'w> {
                 }
                 Err(_) => flow.text(&self.value),
             },
-            _ => flow.lines(&self.value),
+            _ => flow.lines(&without_escapes(&self.value)),
         }
         if target.is_some() {
             flow.end_link();
@@ -184,7 +185,7 @@ impl<'w> SheetReader<'w> {
 }
 
 /// The address in `HYPERLINK("http://…", …)`.
-pub(super) fn formula_link(formula: &str) -> Option<String> {
+pub(crate) fn formula_link(formula: &str) -> Option<String> {
     let at = formula.find("HYPERLINK(")?;
     let quoted = formula.get(at + "HYPERLINK(".len()..)?.trim_start().strip_prefix('"')?;
     let target = quoted.split('"').next()?;

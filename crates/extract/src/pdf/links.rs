@@ -5,7 +5,7 @@
 
 use super::content::{Glyph, turned};
 use super::fonts::GlyphTexts;
-use super::strings;
+use super::{lines, strings, turns, words};
 use crate::gather::{Gather, MAX_ANCHOR, MAX_LINKS};
 use crate::prose::cut;
 use crate::script;
@@ -79,7 +79,7 @@ fn follow(first: Dict<'_>, position: usize, found: &mut Gather) {
         match action.get::<Name<'_>>(b"S").as_deref() {
             Some(b"URI") => {
                 if let Some(uri) = action.get::<hayro_syntax::object::String<'_>>(b"URI") {
-                    found.link(LinkKind::Document, &strings::decode(&uri), position);
+                    found.link(LinkKind::Document, &address(&uri), position);
                 }
             }
             Some(b"JavaScript") => of_script(&action, position, found),
@@ -104,31 +104,33 @@ fn of_script(action: &Dict<'_>, position: usize, found: &mut Gather) {
     });
 }
 
-/// The text within a rectangle, in the order in which it is drawn.
+/// The text within a rectangle, as it is read.
 fn text_in(rect: &Rect, glyphs: &[Glyph], texts: &GlyphTexts) -> String {
     let (x0, x1) = (rect.x0.min(rect.x1), rect.x0.max(rect.x1));
     let (y0, y1) = (rect.y0.min(rect.y1), rect.y0.max(rect.y1));
-    let mut text = String::new();
-    let mut before: Option<&Glyph> = None;
-    for glyph in glyphs {
+    let is_inside = |glyph: &&Glyph| {
         let middle = Point::new(f64::from(glyph.x0 + glyph.x1) / 2.0, f64::from(glyph.y + glyph.size * 0.3));
         let at = turned(middle, (360 - glyph.turn) % 360);
-        if !(x0..=x1).contains(&at.x) || !(y0..=y1).contains(&at.y) {
-            continue;
-        }
-        let apart = before.is_some_and(|b| (b.y - glyph.y).abs() > 0.5 * b.size || glyph.x0 - b.x1 > 0.13 * b.size);
-        if (glyph.is_space || apart) && !text.is_empty() && !text.ends_with(' ') {
-            text.push(' ');
-        }
-        if !glyph.is_space {
-            text.push_str(texts.get(glyph.text));
-        }
-        before = Some(glyph);
-        if text.len() > 4 * MAX_ANCHOR {
-            break;
+        (x0..=x1).contains(&at.x) && (y0..=y1).contains(&at.y)
+    };
+    let inside: Vec<Glyph> = glyphs.iter().filter(is_inside).take(4 * MAX_ANCHOR).copied().collect();
+    let mut text = String::new();
+    for turn in turns(&inside) {
+        for row in words::rows(&inside, turn) {
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            lines::spell(&row, &inside, texts, &mut text);
         }
     }
-    text.truncate(text.trim_end().len());
     cut(&mut text, MAX_ANCHOR);
     text
+}
+
+/// An address as it was written: in ASCII by the standard, in UTF-8 by some programs.
+fn address(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.is_ascii() => text.trim_start_matches('\u{FEFF}').to_owned(),
+        _ => strings::decode(bytes),
+    }
 }

@@ -3,13 +3,15 @@
 //! hayro reads the syntax, the fonts and their tables of characters; here the text operators of the
 //! pages are followed and their glyphs put together: into words and rows (`words`), in reading
 //! order (`columns`), as text (`lines`). Links come from annotations and bookmarks (`links`), and
-//! addresses are looked for in the text. The files of a portfolio come last (`attached`). Pictures
+//! addresses are looked for in the text. Letters get
+//! their accents (`accents`), comments follow the page they are on (`notes`). The files of a portfolio come last (`attached`). Pictures
 //! are never decoded, and their decoders are not even linked in.
 //!
 //! A PDF is a program of sorts. Pages, operators, glyphs, links and text are bounded here; memory,
 //! stack and time are bounded by the process in which this runs, because the format is read aside.
 //! A page at which the parser fails is left out.
 
+mod accents;
 mod attached;
 mod columns;
 mod content;
@@ -17,6 +19,7 @@ mod fonts;
 mod layers;
 mod lines;
 mod links;
+mod notes;
 mod properties;
 mod strings;
 #[cfg(test)]
@@ -146,6 +149,7 @@ impl<'a> PdfReader<'a> {
                 lines::write(&block, &glyphs, &self.texts, &mut found.doc.text);
             }
         }
+        notes::write(page.raw(), &mut found.doc.text);
         links::of_page(page.raw(), start, (&glyphs, &self.texts), found);
     }
 
@@ -160,7 +164,9 @@ impl<'a> PdfReader<'a> {
                 reader.form(&appearance, page.resources(), place);
             }
         }
-        reader.finish()
+        let mut glyphs = reader.finish();
+        accents::compose_all(&mut glyphs, &mut self.texts);
+        glyphs
     }
 }
 

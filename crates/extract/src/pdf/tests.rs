@@ -149,3 +149,40 @@ fn what_cannot_be_read_is_a_problem() {
     let drawing_itself = page("/X Do /X Do", "", &["<</Subtype/Form/Length 11>>\nstream\n/X Do /X Do\nendstream"]);
     assert_eq!(drawing_itself.text, "");
 }
+
+#[test]
+fn accents_and_letters_drawn_apart_are_put_together() {
+    // As TeX draws them: the accent, back, the letter; a cedilla comes after its letter.
+    assert_eq!(text("60 700 Td [(f)] TJ [<C8>600(u)] TJ (r) Tj"), "für");
+    assert_eq!(text("60 700 Td [(fa) (c)600<CB>(ade)] TJ"), "façade");
+    assert_eq!(text("1 0 0 1 60 702 Tm <C2> Tj 1 0 0 1 60 700 Tm (Et) Tj"), "Ét");
+    assert_eq!(text("60 700 Td (a) Tj <C1> Tj (b) Tj <C1> Tj"), "a`b`");
+}
+
+#[test]
+fn a_large_heading_in_the_next_column_keeps_lines_apart() {
+    let left = (0..8).map(|n| format!("1 0 0 1 60 {} Tm (left column line {n}) Tj ", 700 - 12 * n));
+    let right = (0..8).map(|n| format!("1 0 0 1 180 {} Tm (right side of line {n}) Tj ", 694 - 12 * n));
+    let heading = "/F 18 Tf 1 0 0 1 180 644 Tm (Big) Tj /F 10 Tf ";
+    let all: String = left.chain(right.filter(|line| !line.contains("line 4"))).collect();
+    let read = text(&format!("{all}{heading}"));
+    assert!(read.contains("left column line 4"), "{read}");
+    assert!(read.find("line 7").unwrap() < read.find("right side").unwrap(), "{read}");
+}
+
+#[test]
+fn comments_are_read_and_fields_that_nobody_has_drawn() {
+    let notes = "/Annots[<</Subtype/Text/Rect[0 0 9 9]/Contents(a comment)>><</Subtype/Widget/Rect[0 0 9 9]/FT/Tx/V(filled in)>>\
+        <</Subtype/Text/F 2/Rect[0 0 9 9]/Contents(hidden)>><</Subtype/Popup/Rect[0 0 9 9]/Contents(again)>>\
+        <</Subtype/FreeText/Rect[0 0 9 9]/Contents(written)>>]";
+    let doc = page("BT /F 10 Tf 60 700 Td (page) Tj ET", notes, &[]);
+    assert_eq!(doc.text, "page\na comment\nfilled in\nwritten");
+}
+
+#[test]
+fn the_anchor_of_a_link_is_what_is_read_there() {
+    let link =
+        "/Annots[<</Subtype/Link/Rect[50 690 200 720]/A<</S/URI/URI<687474703A2F2F612E6578616D706C652FC3BC>>>>>]";
+    let doc = page("BT /F 10 Tf 1 0 0 1 90 700 Tm (second) Tj 1 0 0 1 60 700 Tm (one) Tj ET", link, &[]);
+    assert_eq!((doc.links[0].anchor.as_str(), doc.links[0].target.as_str()), ("one second", "http://a.example/ü"));
+}

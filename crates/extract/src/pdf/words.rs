@@ -16,6 +16,12 @@ const OVERLAP: f32 = 0.35;
 const SAME_WORD: f32 = 0.2;
 /// How far baselines within a row may differ: indices and exponents belong to their row.
 const SAME_ROW: f32 = 0.45;
+/// Lines of text are at least this far apart, in font sizes.
+const MIN_LEADING: f32 = 0.95;
+/// How many glyphs on one baseline are a line of text, and no exponents or numerators.
+const MIN_LINE: usize = 12;
+/// How many words of a row are examined for being in the place of one below.
+const MAX_EXAMINED: usize = 64;
 /// A gap wider than this separates segments.
 const SEGMENT_GAP: f32 = 0.9;
 /// Words that begin within this distance of each other and say the same are one, drawn twice.
@@ -72,7 +78,8 @@ pub(super) fn rows(glyphs: &[Glyph], turn: i16) -> Vec<Row> {
     // The baseline of a row is that of its largest word.
     let (mut y, mut size) = (0.0, 0.0);
     for word in words {
-        if !row.is_empty() && (y - word.y).abs() > SAME_ROW * word.size.max(size) {
+        let is_far = (y - word.y).abs() > SAME_ROW * word.size.max(size);
+        if !row.is_empty() && (is_far || is_below(&row, &word)) {
             rows.push(segments(std::mem::take(&mut row), y, size, glyphs));
             size = 0.0;
         }
@@ -85,6 +92,16 @@ pub(super) fn rows(glyphs: &[Glyph], turn: i16) -> Vec<Row> {
         rows.push(segments(row, y, size, glyphs));
     }
     rows
+}
+
+/// Whether a word stands in the line below a word of a row. A heading in the next column, whose
+/// size makes small distances of large ones, must not put two lines into one row.
+fn is_below(row: &[Word], word: &Word) -> bool {
+    let Some(top) = row.first() else { return false };
+    let line = || row.iter().take(MAX_EXAMINED).take_while(|other| top.y - other.y < SAME_WORD * top.size);
+    top.y - word.y > MIN_LEADING * top.size.min(word.size)
+        && line().map(|other| other.glyphs.len()).sum::<usize>() >= MIN_LINE
+        && line().any(|other| other.x0 < word.x1 && word.x0 < other.x1)
 }
 
 /// Whether two neighbours in a row are parts of one word.
@@ -141,7 +158,7 @@ fn segments(mut words: Vec<Word>, y: f32, size: f32, glyphs: &[Glyph]) -> Row {
     let mut row: Row = Vec::new();
     for word in words {
         match row.last_mut() {
-            Some(segment) if word.x0 - segment.x1 <= SEGMENT_GAP * size => {
+            Some(segment) if word.x0 - segment.x1 <= SEGMENT_GAP * gap_size(segment, &word, size) => {
                 segment.x1 = segment.x1.max(word.x1);
                 segment.words.push(word);
             }
@@ -149,6 +166,13 @@ fn segments(mut words: Vec<Word>, y: f32, size: f32, glyphs: &[Glyph]) -> Row {
         }
     }
     row
+}
+
+/// The font size by which the gap between a segment and a word is judged: that of the smaller one
+/// of two neighbours, unless it is that of a mark or an index.
+fn gap_size(segment: &WordSegment, word: &Word, size: f32) -> f32 {
+    const INDEX: f32 = 0.6;
+    segment.words.last().map_or(size, |last| last.size.min(word.size).max(INDEX * size))
 }
 
 fn same_text(a: &[Glyph], b: &[Glyph]) -> bool {

@@ -59,6 +59,7 @@ impl TiffReader<'_> {
                 0x9C9B => fill(&mut facts.title, &self.wide_text(entry)),
                 0x9C9C => fill(&mut facts.comment, &self.wide_text(entry)),
                 0x9C9D => fill(&mut facts.author, &self.wide_text(entry)),
+                0x9286 => fill(&mut facts.comment, &self.user_comment(entry)),
                 0x8769 => *inner = self.u32(entry + 8).map(|at| at as usize),
                 _ => {}
             }
@@ -74,8 +75,20 @@ impl TiffReader<'_> {
         self.tiff.get(at..at.saturating_add(len)).unwrap_or(&[])
     }
 
+    /// A text without the zero byte at its end.
     fn text(&self, entry: usize) -> String {
-        String::from_utf8_lossy(self.bytes(entry)).into_owned()
+        String::from_utf8_lossy(self.bytes(entry)).trim_end_matches('\0').to_owned()
+    }
+
+    /// A comment, which says in its first eight bytes how it is encoded.
+    fn user_comment(&self, entry: usize) -> String {
+        let Some((encoding, text)) = self.bytes(entry).split_first_chunk::<8>() else { return String::new() };
+        match encoding {
+            b"UNICODE\0" if self.is_big => encoding_rs::UTF_16BE.decode(text).0.into_owned(),
+            b"UNICODE\0" => encoding_rs::UTF_16LE.decode(text).0.into_owned(),
+            b"ASCII\0\0\0" => String::from_utf8_lossy(text).into_owned(),
+            _ => String::new(),
+        }
     }
 
     fn wide_text(&self, entry: usize) -> String {

@@ -1,9 +1,10 @@
 //! What does a picture say of itself?
 //!
-//! Its size, and what a camera or an editor wrote into it: EXIF and XMP, the comments of PNG and
-//! JPEG. The picture itself is never decoded, so that this costs no more than a look at its header.
+//! Its size, and what a camera or an editor wrote into it: EXIF, XMP and IPTC, the comments of PNG,
+//! JPEG and GIF. The picture itself is never decoded, so that this costs no more than a look at its header.
 
 mod exif;
+mod iptc;
 mod size;
 mod xmp;
 
@@ -11,10 +12,14 @@ use crate::flow::TextFlow;
 use crate::gather::Gather;
 use crate::prose::folded_literal;
 use crate::{Extract, TypedContent};
+use flate2::read::ZlibDecoder;
 use memchr::memmem;
+use std::io::Read;
 
 /// Maximum length of a title or name in characters.
 const MAX_FIELD: usize = 1_000;
+/// How much all packed comments of a picture may unpack to.
+const MAX_UNPACKED: u64 = 1 << 20;
 /// Maximum number of segments or chunks.
 const MAX_SEGMENTS: usize = 10_000;
 
@@ -34,6 +39,10 @@ impl Extract for PictureExtractor {
             [0xFF, 0xD8, ..] => jpeg(bytes, &mut facts),
             [0x89, b'P', b'N', b'G', ..] => png(bytes, &mut facts),
             [b'R', b'I', b'F', b'F', ..] => webp(bytes, &mut facts),
+            [b'G', b'I', b'F', b'8', ..] => {
+                gif(bytes, &mut facts);
+            }
+            [_, _, _, _, b'f', b't', b'y', b'p', ..] => high_efficiency(bytes, &mut facts),
             [b'I', b'I', b'*', 0, ..] | [b'M', b'M', 0, b'*', ..] => exif::read(bytes, &mut facts),
             _ => {}
         }
@@ -53,13 +62,17 @@ struct PictureFacts {
     copyright: Option<String>,
     created: Option<String>,
     comment: Option<String>,
+    headline: Option<String>,
+    keywords: Option<String>,
+    /// What comments have unpacked to.
+    unpacked: u64,
 }
 
 impl PictureFacts {
     fn finish(self, found: &mut Gather) {
         let fold = |text: Option<String>| text.map(|t| folded_literal(&t, MAX_FIELD)).filter(|t| !t.is_empty());
         let [title, description, author] = [self.title, self.description, self.author].map(fold);
-        let others = [self.copyright, self.comment].map(fold);
+        let others = [self.headline, self.copyright, self.comment, self.keywords].map(fold);
         let mut flow = TextFlow::new(found, 0);
         for text in [&title, &description, &author].into_iter().chain(&others).flatten() {
             flow.paragraph(text);
@@ -97,6 +110,11 @@ fn jpeg(bytes: &[u8], facts: &mut PictureFacts) {
                     exif::read(tiff, facts);
                 }
             }
+            0xED => {
+                if let Some(blocks) = body.strip_prefix(b"Photoshop 3.0\0") {
+                    iptc::read(blocks, facts);
+                }
+            }
             0xFE => fill(&mut facts.comment, &String::from_utf8_lossy(body)),
             // The size is in the frame, after which the picture begins.
             0xC0..=0xC3 | 0xC5..=0xC7 | 0xC9..=0xCB | 0xCD..=0xCF => {
@@ -121,8 +139,7 @@ fn png(bytes: &[u8], facts: &mut PictureFacts) {
         let body = body.get(..len).unwrap_or(body);
         match name {
             b"eXIf" => exif::read(body, facts),
-            b"tEXt" => comment(body, false, facts),
-            b"iTXt" => comment(body, true, facts),
+            b"tEXt" | b"zTXt" | b"iTXt" => comment(name, body, facts),
             b"IEND" => return,
             _ => {}
         }
@@ -130,21 +147,39 @@ fn png(bytes: &[u8], facts: &mut PictureFacts) {
     }
 }
 
-/// A comment with its keyword; an international one has flags and a language in between.
-fn comment(body: &[u8], is_international: bool, facts: &mut PictureFacts) {
+/// A comment with its keyword: as it is, packed, or with flags and a language in between.
+fn comment(kind: &[u8], body: &[u8], facts: &mut PictureFacts) {
     let Some(end) = memchr::memchr(0, body) else { return };
     let (key, mut text) = (body.get(..end).unwrap_or(&[]), body.get(end + 1..).unwrap_or(&[]));
-    if is_international {
-        if text.first() != Some(&0) {
-            return;
+    let is_packed = match kind {
+        b"iTXt" => {
+            let is_packed = text.first() == Some(&1);
+            // The flag, the method, a language, the keyword in that language.
+            let Some(rest) = text.get(2..) else { return };
+            let mut parts = rest.splitn(3, |&b| b == 0).skip(2);
+            text = parts.next().unwrap_or(&[]);
+            is_packed
         }
-        text = text.splitn(4, |&b| b == 0).last().and_then(|t| t.splitn(2, |&b| b == 0).last()).unwrap_or(&[]);
+        b"zTXt" => {
+            text = text.get(1..).unwrap_or(&[]);
+            true
+        }
+        _ => false,
+    };
+    let mut unpacked = Vec::new();
+    if is_packed {
+        // What is damaged is read as far as possible.
+        let room = MAX_UNPACKED.saturating_sub(facts.unpacked);
+        let _ = ZlibDecoder::new(text).take(room).read_to_end(&mut unpacked);
+        facts.unpacked += unpacked.len() as u64;
+        text = &unpacked;
     }
     let text = match std::str::from_utf8(text) {
         Ok(text) => text.to_owned(),
         Err(_) => text.iter().map(|&b| char::from(b)).collect(),
     };
     match key {
+        b"XML:com.adobe.xmp" if is_packed => xmp::read(text.as_bytes(), facts),
         b"Title" => fill(&mut facts.title, &text),
         b"Author" => fill(&mut facts.author, &text),
         b"Description" => fill(&mut facts.description, &text),
@@ -160,6 +195,56 @@ fn webp(bytes: &[u8], facts: &mut PictureFacts) {
     if let Some(at) = memmem::find(bytes, b"EXIF") {
         let body = bytes.get(at + 8..).unwrap_or(&[]);
         exif::read(body.strip_prefix(b"Exif\0\0").unwrap_or(body), facts);
+    }
+}
+
+/// Reads the EXIF of HEIC and AVIF: an item that begins with where its block in the form of TIFF
+/// begins, behind a name that most programs write.
+fn high_efficiency(bytes: &[u8], facts: &mut PictureFacts) {
+    let is_tiff = |bytes: &[u8]| bytes.starts_with(b"II*\0") || bytes.starts_with(b"MM\0*");
+    let named = memmem::find_iter(bytes, b"Exif\0\0").map(|at| at + 6).take(MAX_SEGMENTS);
+    // Without the name, the block stands right behind four zeros, the distance to it.
+    let bare = [&b"\0\0\0\0II*\0"[..], b"\0\0\0\0MM\0*"].into_iter().filter_map(|mark| memmem::find(bytes, mark));
+    let found = named.chain(bare.map(|at| at + 4)).filter_map(|at| bytes.get(at..)).find(|block| is_tiff(block));
+    if let Some(block) = found {
+        exif::read(block, facts);
+    }
+}
+
+/// Reads the comments of a GIF, which stand between its pictures.
+fn gif(bytes: &[u8], facts: &mut PictureFacts) -> Option<()> {
+    let table = |packed: u8| if packed & 0x80 == 0 { 0 } else { 3 << ((packed & 7) + 1) };
+    let mut rest = bytes.get(13 + table(*bytes.get(10)?)..)?;
+    for _ in 0..MAX_SEGMENTS {
+        let head = match rest {
+            [0x21, 0xFE, ..] => {
+                let (comment, after) = blocks(rest.get(2..)?)?;
+                fill(&mut facts.comment, &String::from_utf8_lossy(&comment));
+                rest = after;
+                continue;
+            }
+            [0x21, ..] => 2,
+            [0x2C, ..] => 11 + table(*rest.get(9)?),
+            _ => return Some(()),
+        };
+        rest = blocks(rest.get(head..)?)?.1;
+    }
+    Some(())
+}
+
+/// The content of blocks of up to 255 bytes each, and what follows them.
+fn blocks(mut rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+    let mut content = Vec::new();
+    loop {
+        let (&length, after) = rest.split_first()?;
+        if length == 0 {
+            return Some((content, after));
+        }
+        let (block, after) = after.split_at_checked(usize::from(length))?;
+        if content.len() < MAX_FIELD * 4 {
+            content.extend_from_slice(block);
+        }
+        rest = after;
     }
 }
 
@@ -206,6 +291,59 @@ mod tests {
     }
 
     #[test]
+    fn newsrooms_and_editors_are_heard() {
+        let datasets: Vec<u8> = [
+            (5, "A title"),
+            (80, "Ann"),
+            (80, "Bob"),
+            (120, "What \u{e4}"),
+            (25, "one"),
+            (25, "two"),
+            (55, "20180102"),
+        ]
+        .into_iter()
+        .flat_map(|(number, text)| {
+            [&[0x1C, 2, number, 0, u8::try_from(text.len()).expect("short")][..], text.as_bytes()].concat()
+        })
+        .collect();
+        let length = u32::try_from(datasets.len()).expect("short").to_be_bytes();
+        let segment = [&b"Photoshop 3.0\08BIM\x04\x04\0\0"[..], &length, &datasets].concat();
+        let mut jpeg = vec![0xFF, 0xD8, 0xFF, 0xED];
+        jpeg.extend(u16::try_from(segment.len() + 2).expect("short").to_be_bytes());
+        jpeg.extend(&segment);
+        let doc = read(&jpeg);
+        assert_eq!((doc.title.as_deref(), doc.author.as_deref()), (Some("A title"), Some("Ann, Bob")));
+        assert_eq!(
+            (doc.created.as_deref(), doc.text.as_str()),
+            (Some("2018-01-02"), "A title\nWhat ä\nAnn, Bob\none, two")
+        );
+
+        let comment = |kind: &[u8; 4], body: &[u8]| {
+            let length = u32::try_from(body.len()).expect("short").to_be_bytes();
+            [
+                &b"\x89PNG\r\n\x1A\n\0\0\0\x0DIHDR\0\0\x02\x80\0\0\x01\xE0\x08\0\0\0\0...."[..],
+                &length,
+                kind,
+                body,
+                b"....",
+            ]
+            .concat()
+        };
+        // "packed", deflated without compression.
+        let packed = b"x\x01\x01\x06\0\xF9\xFFpacked\x08\x86\x02\x69";
+        let doc = read(&comment(b"zTXt", &[&b"Description\0\0"[..], packed].concat()));
+        assert_eq!(doc.description.as_deref(), Some("packed"));
+        let doc = read(&comment(b"iTXt", &[&b"Title\0\x01\0en\0Titel\0"[..], packed].concat()));
+        assert_eq!(doc.title.as_deref(), Some("packed"));
+
+        let doc = read(b"GIF89a\x40\x01\xF0\0\0\0\0!\xFF\x02ab\x01c\0!\xFE\x05hello\x06 world\0;");
+        assert_eq!(doc.text, "hello world");
+        let exif = tiff(&[(0x0132, "2009:03:05 10:20:30\0"), (0x9286, "ASCII\0\0\0said so")]);
+        let doc = read(&[&b"\0\0\0\x18ftypavif0000....\0\0\0\x06Exif\0\0"[..], &exif].concat());
+        assert_eq!((doc.created.as_deref(), doc.text.as_str()), (Some("2009-03-05T10:20:30"), "said so"));
+    }
+
+    #[test]
     fn sizes_are_read_from_headers() {
         let png =
             b"\x89PNG\r\n\x1A\n\0\0\0\x0DIHDR\0\0\x02\x80\0\0\x01\xE0\x08\0\0\0\0....\0\0\0\x0BtEXtTitle\0A pic....";
@@ -216,6 +354,7 @@ mod tests {
             (b"BM0000000000000000\x05\0\0\0\x07\0\0\0", "5 × 7"),
             (b"RIFF0000WEBPVP8X\x0A\0\0\0\0\0\0\0\x0F\0\0\x1F\0\0", "16 × 32"),
             (b"RIFF0000WEBPVP8 \x0A\0\0\0\0\0\0\x9D\x01\x2A\x10\0\x20\0", "16 × 32"),
+            (b"\0\0\0\x0CjP  \r\n\x87\n\0\0\0\x14ftypjp2 \0\0\0\0jp2 \0\0\0\x2Djp2h\0\0\0\x16ihdr\0\0\0\x50\0\0\0\x78", "120 × 80"),
             (b"\0\0\0\x18ftypheic0000\0\0\0\x14ispe\0\0\0\0\0\0\x01\0\0\0\0\x80", "256 × 128"),
         ] {
             assert_eq!(read(bytes).description, Some(format!("{size} pixels")), "{bytes:?}");

@@ -11,6 +11,10 @@ pub(super) fn of(bytes: &[u8]) -> Option<(u32, u32)> {
         [b'B', b'M', ..] => (u32_at(bytes, 18)?, u32_at(bytes, 22)?.cast_signed().unsigned_abs()),
         [b'8', b'B', b'P', b'S', ..] => (big(bytes, 18)?, big(bytes, 14)?),
         [b'R', b'I', b'F', b'F', ..] => webp(bytes)?,
+        [0, 0, 0, 12, b'j', b'P', ..] => {
+            let at = memmem::find(bytes.get(..1 << 10).unwrap_or(bytes), b"ihdr")?;
+            (big(bytes, at + 8)?, big(bytes, at + 4)?)
+        }
         [0, 0, 1 | 2, 0, ..] | [0, 0, 0 | 1, _, _, _, ..] if bytes.get(4..8) != Some(b"ftyp") => icon(bytes)?,
         _ => high_efficiency(bytes)?,
     };

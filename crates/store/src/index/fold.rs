@@ -7,11 +7,15 @@
 //! fifty million known URLs as among one million. What a crash loses from memory is replayed from
 //! the catalogue, which lists what each batch touched (`batch_row`) until it is folded.
 //!
+//! A few changes, such as those of a run that found little new, go through the journal instead:
+//! every table costs eight syncs, one after another, and all of the journal one when it is closed.
+//!
 //! The order makes it safe. Keys and digests may be in the tree before the mark says so: adding
-//! them again is idempotent. The queues, their lengths and the mark are one table, which is there
-//! or not.
+//! them again is idempotent. The queues, their lengths and the mark are one table, or one batch of
+//! the journal, which is there or not.
 
 use super::layout::{FOLDED, count_key, number, parse_queue_key};
+use super::spaces::Spaces;
 use super::waiting::QueueChanges;
 use super::{FrontierIndex, lock, read, write};
 use crate::error::Result;
@@ -25,6 +29,20 @@ pub(super) const ENTRIES: usize = 1 << 19;
 /// Number of visits that trigger a fold in any case: they bound what must be replayed one by one
 /// after a crash.
 const VISITS: u64 = 100_000;
+
+/// Up to so many entries are few.
+const FEW: usize = 4_096;
+/// A journal of this size is read whenever the project is opened, so nothing more goes into it.
+const MAX_JOURNAL: u64 = 1 << 20;
+
+/// How changes are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FoldedBy {
+    /// As a table of their own.
+    Table,
+    /// Through the journal.
+    Journal,
+}
 
 impl FrontierIndex {
     /// Folds if enough has accumulated.
@@ -49,10 +67,13 @@ impl FrontierIndex {
         };
         let spaces = self.spaces()?;
         self.stage("before-fold")?;
-        // The hosts must not be behind the mark of the queues.
-        spaces.db.persist(PersistMode::SyncAll).map_err(self.fail("write"))?;
-        self.fold_keys(&self.shared.seen, &spaces.seen)?;
-        self.fold_keys(&self.shared.digests, &spaces.digest)?;
+        let by = self.way_of_folding(&spaces)?;
+        if by == FoldedBy::Table {
+            // The hosts must not be behind the mark of the queues. In the journal they are before it.
+            spaces.db.persist(PersistMode::SyncAll).map_err(self.fail("write"))?;
+        }
+        self.fold_keys(&self.shared.seen, &spaces.seen, by)?;
+        self.fold_keys(&self.shared.digests, &spaces.digest, by)?;
         self.stage("during-fold")?;
         {
             let waiting = read(&self.shared.waiting);
@@ -66,7 +87,11 @@ impl FrontierIndex {
             let entries = entries.filter(|(place, there)| *there || parse_queue_key(place).2.0 < known);
             let entries = entries.map(|(place, there)| (place, there.then(Vec::new)));
             let mark = [(FOLDED, Some(mark.encode().to_vec()))];
-            self.ingest(&spaces.queue, lengths.into_iter().chain(mark).chain(entries))?;
+            self.write_entries(&spaces.queue, lengths.into_iter().chain(mark).chain(entries), by)?;
+            if by == FoldedBy::Journal {
+                // The catalogue forgets what it has listed for a replay.
+                spaces.db.persist(PersistMode::SyncAll).map_err(self.fail("write"))?;
+            }
         }
         {
             // Both change atomically for readers: they look at the mark while they hold the
@@ -84,9 +109,42 @@ impl FrontierIndex {
         self.stage("after-fold")
     }
 
-    fn fold_keys(&self, known: &Mutex<super::KnownKeys>, space: &Keyspace) -> Result<()> {
+    fn way_of_folding(&self, spaces: &Spaces) -> Result<FoldedBy> {
+        let keys = [&self.shared.seen, &self.shared.digests].map(|known| lock(known).fresh.len());
+        let entries = keys.iter().sum::<usize>()
+            + read(&self.shared.waiting).len()
+            + lock(&self.shared.state).hosts.changed().count();
+        if entries > FEW {
+            return Ok(FoldedBy::Table);
+        }
+        let journal = spaces.db.journal_disk_space().map_err(self.fail("examine the journal"))?;
+        Ok(if journal > MAX_JOURNAL { FoldedBy::Table } else { FoldedBy::Journal })
+    }
+
+    fn fold_keys(&self, known: &Mutex<super::KnownKeys>, space: &Keyspace, by: FoldedBy) -> Result<()> {
         let mut known = lock(known);
-        self.ingest(space, known.fresh.in_order().map(|(key, n)| (key.to_be_bytes(), Some(number(n)))))
+        let entries = known.fresh.in_order().map(|(key, n)| (key.to_be_bytes(), Some(number(n))));
+        self.write_entries(space, entries, by)
+    }
+
+    /// Writes sorted entries; those without a value are deleted.
+    fn write_entries<const N: usize>(
+        &self,
+        space: &Keyspace,
+        entries: impl Iterator<Item = ([u8; N], Option<Vec<u8>>)>,
+        by: FoldedBy,
+    ) -> Result<()> {
+        if by == FoldedBy::Table {
+            return self.ingest(space, entries);
+        }
+        let mut batch = self.spaces()?.db.batch();
+        for (key, value) in entries {
+            match value {
+                Some(value) => batch.insert(space, key, value),
+                None => batch.remove(space, key),
+            }
+        }
+        batch.commit().map_err(self.fail("write"))
     }
 
     /// Ingests sorted entries as a table; entries without a value are deleted.

@@ -7,7 +7,8 @@
 //! Bloom filters are partitioned everywhere: full ones are larger than the cache, and rereading one
 //! for each look-up once cost more than everything else together.
 //!
-//! Only `host` is written through journal and memtable: the others ingest finished tables (`fold`).
+//! Only `host` is written through journal and memtable with every batch: the others ingest finished
+//! tables, unless there are few changes (`fold`).
 
 use crate::error::{Result, StoreError};
 use fjall::compaction::Leveled;

@@ -1,8 +1,9 @@
 //! What does a server's listing say?
 //!
 //! Three kinds: MLSD, made for machines (RFC 3659, section 7); LIST, made for people, as `ls -l` of
-//! Unix or `dir` of DOS write it; and NLST, names alone. Whatever cannot be read is left out, and
-//! nothing that a name says leads out of the directory ([`ListingEntry::new`]).
+//! Unix or `dir` of DOS write it, or in the form EPLF; and NLST, names alone. An entry whose date
+//! cannot be read, because it is in another language, has none. Whatever cannot be read at all is
+//! left out, and nothing that a name says leads out of the directory ([`ListingEntry::new`]).
 
 use crate::listed::EntryStamp;
 use orb_page::{ListingEntry, Moment};
@@ -43,7 +44,7 @@ pub(super) fn entries(body: &[u8], form: ListingForm, now: Moment) -> Vec<FtpEnt
     let lines = body.split(|b| *b == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
     let read = |line: &[u8]| match form {
         ListingForm::Machine => facts(line).map(|(_, entry)| entry),
-        ListingForm::People => unix(line, now).or_else(|| dos(line)),
+        ListingForm::People => unix(line, now).or_else(|| dos(line)).or_else(|| eplf(line)),
         // With or without the directory in front of them.
         ListingForm::Names => entry(line.rsplit(|b| *b == b'/').next().unwrap_or(line), EntryType::File, None),
     };
@@ -118,24 +119,111 @@ fn unix(line: &[u8], now: Moment) -> Option<FtpEntry> {
         _ => return None,
     };
     let fields = fields_of(line);
-    // The date is found by its month, because owners have spaces in their names and some servers
-    // leave the group out.
-    let month = (3..fields.len().saturating_sub(3)).find(|&i| {
-        month_of(fields[i].1).is_some() && number(fields[i + 1].1).is_some() && number(fields[i - 1].1).is_some()
-    })?;
-    let size = number(fields[month - 1].1);
-    let (at, grain) = people_time(fields[month].1, fields[month + 1].1, fields[month + 2].1, now)?;
+    let date = date_in(&fields, now)?;
+    let size = number(fields[date.first - 1].1);
     // One space, then the name, which may begin with spaces of its own.
-    let (start, last) = fields[month + 2];
+    let (start, last) = fields[date.last];
     let mut name = line.get(start + last.len() + 1..)?;
     if line[0] == b'l' {
         name = name.windows(4).position(|w| w == b" -> ").map_or(name, |at| &name[..at]);
     }
     let is_file = line[0] == b'-';
     let size = size.filter(|_| is_file);
-    let stamp = is_file.then_some(EntryStamp { size, modified: at, grain, is_local: true });
-    let mut found = entry(name, kind, stamp)?;
+    let stamp = date.at.map(|(at, grain)| EntryStamp { size, modified: at, grain, is_local: true });
+    let mut found = entry(name, kind, stamp.filter(|_| is_file))?;
     found.entry.size = size;
+    Some(found)
+}
+
+/// A date in a line of `ls -l`.
+struct ListedDate {
+    /// Its first field, the one before which is the size, and its last, after which is the name.
+    first: usize,
+    last: usize,
+    /// Nothing if it is in another language.
+    at: Option<(Moment, i64)>,
+}
+
+/// The date is found by its form, because owners have spaces in their names and some servers leave
+/// the group out: `Nov 17 06:07`, `17 Nov 2025`, `2026-11-17 06:07`.
+fn date_in(fields: &[(usize, &[u8])], now: Moment) -> Option<ListedDate> {
+    let field = |at: usize| fields.get(at).map_or(&b""[..], |(_, field)| *field);
+    for first in 2..fields.len().saturating_sub(2) {
+        if number(field(first - 1)).is_none() {
+            continue;
+        }
+        if let Some(at) = plain_time(field(first), field(first + 1)) {
+            // A time zone may follow.
+            let is_zone =
+                matches!(field(first + 2), [b'+' | b'-', zone @ ..] if zone.len() == 4 && number(zone).is_some());
+            let last = first + if is_zone { 2 } else { 1 };
+            return (last + 1 < fields.len()).then_some(ListedDate { first, last, at: Some(at) });
+        }
+        let last = first + 2;
+        let [a, b, rest] = [field(first), field(first + 1), field(last)];
+        let is_end = rest.contains(&b':') || rest.len() == 4 && number(rest).is_some();
+        if last + 1 >= fields.len() || !is_end {
+            continue;
+        }
+        let is_day = |field: &[u8]| day_of(field).is_some();
+        if month_of(a).is_some() && is_day(b) {
+            return Some(ListedDate { first, last, at: people_time(a, b, rest, now) });
+        }
+        if is_day(a) && month_of(b).is_some() {
+            return Some(ListedDate { first, last, at: people_time(b, a, rest, now) });
+        }
+        if is_day(a) && is_word(b) || is_word(a) && is_day(b) {
+            return Some(ListedDate { first, last, at: None });
+        }
+    }
+    None
+}
+
+/// A month or a day in any language: a few letters, or a number with a sign for what it counts.
+fn is_word(field: &[u8]) -> bool {
+    field.len() <= 16 && field.iter().any(|b| b.is_ascii_alphabetic() || !b.is_ascii())
+}
+
+/// A day of a month, also as `17.` or with a sign that is not in ASCII.
+fn day_of(field: &[u8]) -> Option<u64> {
+    let end = field.iter().position(|b| !b.is_ascii_digit()).unwrap_or(field.len());
+    let (digits, rest) = field.split_at(end);
+    let is_sign = rest.iter().all(|b| *b == b'.' || !b.is_ascii());
+    number(digits).filter(|day| is_sign && (1..=31).contains(day))
+}
+
+/// `2026-11-17` and `06:07`, or `06:07:08.123456789`.
+fn plain_time(date: &[u8], time: &[u8]) -> Option<(Moment, i64)> {
+    let (date, time) = (std::str::from_utf8(date).ok()?, std::str::from_utf8(time).ok()?);
+    let mut date = date.split('-');
+    let year = date.next().filter(|year| year.len() == 4)?.parse::<i64>().ok()?;
+    let (month, day) = (date.next()?.parse::<i64>().ok()?, date.next()?.parse::<i64>().ok()?);
+    let mut clock = time.split(['.', ',']).next()?.split(':').map(|part| part.parse::<i64>().ok());
+    let (hour, minute) = (clock.next()??, clock.next()??);
+    let (second, grain) = clock.next().map_or(Some((0, MINUTE)), |second| Some((second?, SECOND)))?;
+    Some((Moment::from_civil((year, month, day), (hour, minute, second))?, grain))
+}
+
+/// `+i8388621.48594,m825718503,r,s280,\tname`: facts, then a tabulator and the name. Times are in
+/// seconds since 1970.
+fn eplf(line: &[u8]) -> Option<FtpEntry> {
+    let tab = line.iter().position(|b| *b == b'\t')?;
+    let facts = line.get(..tab)?.strip_prefix(b"+")?;
+    let (mut kind, mut size, mut at) = (EntryType::Other, None, None);
+    for fact in facts.split(|b| *b == b',') {
+        match fact {
+            b"/" => kind = EntryType::Directory,
+            b"r" => kind = EntryType::File,
+            [b's', digits @ ..] => size = number(digits),
+            [b'm', digits @ ..] => {
+                let seconds = number(digits).and_then(|seconds| i64::try_from(seconds).ok());
+                at = seconds.and_then(|seconds| seconds.checked_mul(SECOND));
+            }
+            _ => {}
+        }
+    }
+    let mut found = entry(line.get(tab + 1..)?, kind, at.map(|at| exact(size, Moment(at), SECOND)))?;
+    found.entry.size = size.filter(|_| kind == EntryType::File);
     Some(found)
 }
 

@@ -57,6 +57,30 @@ fn a_listing_of_unix() {
 }
 
 #[test]
+fn a_listing_whose_dates_are_written_otherwise() {
+    let listing = "-rw-r--r-- 1 ftp ftp 12 2026-11-17 06:07 iso.txt\n\
+        -rw-r--r-- 1 ftp ftp 13 2026-11-16 06:07:08.123456789 +0100 full iso\n\
+        -rw-r--r-- 1 ftp ftp 14 17 Nov 06:07 day first\n\
+        -rw-r--r-- 1 ftp ftp 15 M\u{e4}r 03 2019 maerz\n\
+        drwxr-xr-x 2 ftp ftp 4096 D\u{e9}c. 24 18:00 d\u{e9}cembre\n\
+        -rw-r--r-- 1 ftp ftp 16 11\u{6708} 17\u{65e5} 06:07 japanese\n\
+        -rw-r--r-- 1 ftp ftp 17 Feb 30 2020 no such day\n\
+        -rw-r--r-- 1 ftp ftp 18 17. Okt 2019 mit punkt\n";
+    assert_eq!(
+        read(listing, ListingForm::People),
+        "d%C3%A9cembre/ - -\nday%20first 14 2026-11-17T06:07:00Z\nfull%20iso 13 2026-11-16T06:07:08Z\n\
+         iso.txt 12 2026-11-17T06:07:00Z\njapanese 16 -\nmaerz 15 -\nmit%20punkt 18 -\nno%20such%20day 17 -"
+    );
+}
+
+#[test]
+fn a_listing_that_is_easily_parsed() {
+    let listing =
+        "+i8388621.48594,m825718503,r,s280,\tdjb.html\r\n+i8388621.50690,m824255907,/,\t514\r\n+up644,\tneither\r\n";
+    assert_eq!(read(listing, ListingForm::People), "514/ - -\ndjb.html 280 1996-03-01T22:15:03Z");
+}
+
+#[test]
 fn a_listing_of_dos() {
     let listing = "11-17-26  06:07AM       <DIR>          My Files\r\n\
         11-16-2026  11:59PM                 1234 a b.txt\r\n\
