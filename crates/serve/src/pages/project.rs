@@ -1,12 +1,13 @@
 //! How does a project stand?
 
+use super::unreached::{UnreachedPage, unreached};
 use crate::chart::{TrendBar, trend};
 use crate::problem::Handled;
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow, Verb, table};
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
-use orb_answers::{Column, Overview, ProjectStatus, grouped, overview};
+use orb_answers::{AnswerError, Column, Overview, ProjectStatus, grouped, overview};
 
 pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     "/p/{p}",
@@ -29,6 +30,8 @@ struct ProjectPage<'a> {
     /// Changes that were not seen yet, if that is more than none.
     unread: Option<String>,
     overview: Option<OverviewCards<'a>>,
+    /// Why there is nothing, if nothing could be fetched.
+    unreached: Vec<UnreachedPage>,
 }
 
 /// What is shown of a project that has collected something.
@@ -56,12 +59,18 @@ struct StatsLine {
 
 async fn show(request: AdmittedRequest) -> Handled {
     let status = request.status().await?;
-    let overview = match status.run {
+    let (overview, unreached) = match status.run {
         Some(_) => {
             request.count_stats().await?;
-            Some(request.ask(overview).await?)
+            let found = request.ask(|collection| {
+                let overview = overview(collection)?;
+                let unreached = unreached(collection, &overview.account)?;
+                Ok::<_, AnswerError>((overview, unreached))
+            });
+            let (overview, unreached) = found.await?;
+            (Some(overview), unreached)
         }
-        None => None,
+        None => (None, Vec::new()),
     };
     let starts = table().any(|row| row.verb == Verb::Post && row.path == "/p/{p}/runs");
     let (last, seen) = request.unread().await?;
@@ -75,6 +84,7 @@ async fn show(request: AdmittedRequest) -> Handled {
         next: status.next_due.as_deref().map(minute).unwrap_or_default(),
         overview: overview.as_ref().map(|overview| cards(overview, request.is_guest())),
         status: &status,
+        unreached,
     };
     match &overview {
         Some(overview) => request.page(&page, overview),
