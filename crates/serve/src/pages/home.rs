@@ -75,6 +75,8 @@ struct HomeRow {
     running: bool,
     is_linked: bool,
     kind: String,
+    /// Whether the last run was a crawl: what it could not fetch was never a document.
+    is_crawl: bool,
     pages: String,
     state: &'static str,
     chip: &'static str,
@@ -264,6 +266,7 @@ fn row(listed: &ShownProject, figures: &HomeFigures) -> HomeRow {
         running: project.running,
         is_linked: has_page("/p/{p}"),
         kind,
+        is_crawl: project.kind.as_deref() == Some("crawl"),
         pages: grouped(project.counters.pages),
         state: project.state.map_or("new", RunStanding::name),
         chip,

@@ -1,6 +1,7 @@
 //! How is a run going, and why not faster?
 
 use super::pace::{PaceChart, chart};
+use super::project::is_unfinished;
 use super::team::TeamCard;
 use super::web::{WebChart, web_chart};
 use crate::fragments::{self, StreamPiece};
@@ -150,7 +151,7 @@ fn body(live: &LiveRun) -> LiveBody {
         run: status.run.unwrap_or_default(),
         kind: status.kind.clone().unwrap_or_default(),
         running,
-        is_unfinished: status.state.is_some_and(|state| !state.is_running() && !state.is_done()),
+        is_unfinished: status.state.is_some_and(is_unfinished),
         since: status.started_at.as_deref().map(minute).unwrap_or_default(),
         by: live.asked_by.clone(),
         pages: grouped(counters.pages),

@@ -7,7 +7,8 @@ use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow, Verb, table};
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
-use orb_answers::{AnswerError, Column, Overview, ProjectStatus, grouped, overview};
+use orb_answers::{AnswerError, Column, Overview, ProjectStatus, RunStanding, grouped, overview};
+use orb_page::RunState;
 
 pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     "/p/{p}",
@@ -24,6 +25,8 @@ struct ProjectPage<'a> {
     p: &'a str,
     status: &'a ProjectStatus,
     can_run: bool,
+    /// Whether the last run was a crawl that was stopped: nothing else begins before it is resumed.
+    is_unfinished: bool,
     is_guest: bool,
     when: String,
     next: String,
@@ -80,6 +83,7 @@ async fn show(request: AdmittedRequest) -> Handled {
         unread: (last > seen).then(|| grouped(last - seen)),
         p: &status.project,
         can_run: starts && request.identity()?.may(Right::Run, &status.project),
+        is_unfinished: status.kind.as_deref() == Some("crawl") && status.state.is_some_and(is_unfinished),
         when: status.finished_at.as_deref().or(status.started_at.as_deref()).map(minute).unwrap_or_default(),
         next: status.next_due.as_deref().map(minute).unwrap_or_default(),
         overview: overview.as_ref().map(|overview| cards(overview, request.is_guest())),
@@ -90,6 +94,11 @@ async fn show(request: AdmittedRequest) -> Handled {
         Some(overview) => request.page(&page, overview),
         None => request.page(&page, &status),
     }
+}
+
+/// Whether a run that ended so is resumed by the next one.
+pub(super) fn is_unfinished(state: RunStanding) -> bool {
+    matches!(state, RunStanding::Interrupted | RunStanding::Ended(RunState::Stopped))
 }
 
 fn cards(overview: &Overview, is_guest: bool) -> OverviewCards<'_> {
