@@ -4,7 +4,7 @@
 mod harness;
 
 use harness::orb::{Home, PROJECT};
-use harness::script::{Script, page};
+use harness::script::{Script, page, reply};
 use harness::served::{HttpReply, Served, add_user};
 
 /// What a command says that fails, on one line.
@@ -159,4 +159,18 @@ fn a_request_names_one_host() {
     let twice = served.get("/healthz", &[("Host", &own), ("Host", "evil.test")]);
     assert_eq!(twice.status, 400, "{twice:?}");
     assert_eq!(served.get("/healthz", &[("Host", &own)]).status, 200);
+}
+
+#[test]
+fn a_word_is_told_page_by_page() {
+    let body = "<title>Weather</title><p>rain and rain and rain</p>";
+    let site = Script::serve(move |_| reply("200 OK", "Content-Type: text/html\r\n", body));
+    let home = Home::new();
+    home.crawl(&[&format!("http://{}/", site.address), "--delay", "0"]);
+    let new = Newcomers::of(&home);
+    let shown = new.get(&format!("/p/{PROJECT}/words/rain"), &new.ann, BROWSER).body;
+    assert_eq!(shown.matches("/pages/1\"").count(), 1, "{shown}");
+    assert!(shown.contains(" · "), "{shown}");
+    let told = new.get(&format!("/p/{PROJECT}/words/rain"), &new.ann, ("Accept", "application/json")).json();
+    assert_eq!(told.as_array().unwrap().len(), 3, "{told}");
 }

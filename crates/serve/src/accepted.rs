@@ -39,8 +39,8 @@ fn liking(accept: &str, offer: &str) -> (u16, u8) {
             ("*", "*") => 1,
             _ => return None,
         };
-        let weights = parts.filter_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
-        let weight = weights.last().map_or(Some(1.0), |weight| weight.parse::<f32>().ok())?;
+        let mut weights = parts.filter_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")));
+        let weight = weights.next_back().map_or(Some(1.0), |weight| weight.parse::<f32>().ok())?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 1000")]
         Some(((weight.clamp(0.0, 1.0) * 1_000.0) as u16, exactness))
     });
