@@ -4,7 +4,7 @@
 mod harness;
 
 use harness::orb::{Home, PROJECT};
-use harness::script::{Script, page};
+use harness::script::{Script, page, reply};
 use harness::served::{HttpReply, Served, add_user, text};
 use harness::until;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -115,6 +115,35 @@ fn a_client_that_takes_nothing_is_cut_off() {
         Err(e) => e.kind() != ErrorKind::WouldBlock,
     });
     assert_eq!(served.get("/healthz", &[]).status, 200);
+}
+
+/// The bytes of the archived page: more than fits into what lies between a server and a client.
+const LARGE: usize = 12 << 20;
+
+#[test]
+fn downloads_that_nobody_reads_keep_nobody_else_from_theirs() {
+    let body = "x".repeat(LARGE);
+    let site = Script::serve(move |_| reply("200 OK", "Content-Type: text/plain\r\n", &body));
+    let home = Home::new();
+    home.crawl(&[&format!("http://{}/", site.address), "--max-size", "20MB"]);
+    add_user(&home, "bob", &[]);
+    home.orb(&["user", "grant", "bob", PROJECT, "read"]).expect(0);
+    let served = Served::start(&home, &["--no-schedule", "--patience", "10m"]);
+    let cookie = log_in(&served, "bob");
+    let path = format!("/p/{PROJECT}/pages/1/content?as=raw");
+    let request = text(served.address, &format!("GET {path}"), &[("Cookie", &cookie)], "");
+    let begun = |_| {
+        let mut stream = TcpStream::connect(served.address).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        // Its first byte: the download is under way.
+        stream.read_exact(&mut [0]).unwrap();
+        stream
+    };
+    let slow: Vec<TcpStream> = (0..20).map(begun).collect();
+    let whole = served.get(&path, &[("Cookie", &cookie)]);
+    assert_eq!((whole.status, whole.body.len()), (200, LARGE));
+    assert!(whole.header("content-disposition").unwrap().starts_with("attachment; filename="), "{:?}", whole.headers);
+    drop(slow);
 }
 
 #[test]

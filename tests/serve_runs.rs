@@ -75,6 +75,10 @@ fn outlived_by(signal: Signal, code: Option<i32>) {
     let ended = second.get("/p/p/runs/1/live", &[("Cookie", &bob), ("Accept", "application/json")]).json();
     assert_eq!((&ended["status"]["state"], &ended["asked_by"]), (&"stopped".into(), &"bob".into()), "{ended}");
     assert_eq!(second.post("/p/p/runs/1/stop", &with, "").status, 409);
+    // What was stopped is resumed, and nothing else is offered before.
+    let page = second.get("/p/p", &with).body;
+    assert!(page.contains(">Resume<") && !page.contains("value=\"track\""), "{page}");
+    assert!(second.get("/p/p/runs/1/live", &with).body.contains("Resume it"));
     let acknowledged = send(&second, "/api/v1/projects/p/runs/1/ack", &with, r#"{"note":"seen"}"#);
     assert_eq!((&acknowledged.json()["by"], &acknowledged.json()["note"]), (&"bob".into(), &"seen".into()));
 }

@@ -2,12 +2,19 @@
 
 use crate::Result;
 use orb_store::{ProjectDir, StoreError};
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-/// The bytes of all files of a project. Links are not followed, and files that a crawl removes
-/// meanwhile do not count.
+/// The unit in which systems count what a file takes on the disk.
+const BLOCK: u64 = 512;
+
+/// Only longer files are looked at for holes: some file systems keep short ones elsewhere.
+const LONG: u64 = 1 << 20;
+
+/// The bytes of all files of a project, without their holes. Links are not followed, and files that
+/// a crawl removes meanwhile do not count.
 pub fn project_size(project: &ProjectDir) -> Result<u64> {
     Ok(below(&project.dir)?)
 }
@@ -23,12 +30,18 @@ fn below(dir: &Path) -> std::result::Result<u64, StoreError> {
         let entry = entry.map_err(fail)?;
         match entry.metadata() {
             Ok(metadata) if metadata.is_dir() => sum += below(&entry.path())?,
-            Ok(metadata) => sum += metadata.len(),
+            Ok(metadata) => sum += taken(&metadata),
             Err(e) if e.kind() == ErrorKind::NotFound => {}
             Err(e) => return Err(fail(e)),
         }
     }
     Ok(sum)
+}
+
+/// The bytes that a file takes. A journal is made as long as it may become and is a hole at first.
+fn taken(file: &Metadata) -> u64 {
+    let on_disk = file.blocks().saturating_mul(BLOCK);
+    if file.len() > LONG { file.len().min(on_disk) } else { file.len() }
 }
 
 #[cfg(test)]
@@ -46,6 +59,9 @@ mod tests {
         fs::write(project.dir.join("a/b/y"), [0; 100]).unwrap();
         let before = project_size(&project).unwrap();
         assert_eq!(before, 110);
+        fs::File::create(project.dir.join("hole")).unwrap().set_len(1 << 30).unwrap();
+        assert!(project_size(&project).unwrap() < 1 << 20, "a hole takes nothing");
+        fs::remove_file(project.dir.join("hole")).unwrap();
         std::os::unix::fs::symlink(tmp.path(), project.dir.join("loop")).unwrap();
         assert!(project_size(&project).unwrap() < before + 4_096);
         fs::remove_dir_all(&project.dir).unwrap();

@@ -155,7 +155,9 @@ impl Settings {
             if let Some(kind) = address.and_then(|address| why_inside(address.host())) {
                 return Err(Wrong::new(
                     key,
-                    format!("'{seed}' is a {kind} address: for the operator of this server only"),
+                    format!(
+                        "'{seed}' is a {kind} address: for the operator of this server only (orb serve --operator-keys)"
+                    ),
                 ));
             }
         }

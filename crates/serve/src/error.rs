@@ -9,7 +9,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum ServeError {
     /// The address is taken, or not ours.
-    #[error("cannot listen on {address}")]
+    #[error("cannot listen on {address}{}", elsewhere(source))]
     Listen {
         /// The address.
         address: SocketAddr,
@@ -27,6 +27,20 @@ pub enum ServeError {
     PublicUrl {
         /// What was given.
         url: String,
+    },
+    /// Everything but archived pages would be out of reach.
+    #[error("--view-host {name} is a name of this server already; give it one that shows archived pages alone")]
+    ViewHost {
+        /// What was given.
+        name: String,
+    },
+    /// A file with a certificate or a key cannot be used.
+    #[error("cannot use {}: {why}", path.display())]
+    TlsFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: String,
     },
     /// Certificate or key cannot be used.
     #[error("cannot use the certificate {} with the key {}: {why}", certificate.display(), key.display())]
@@ -50,4 +64,12 @@ pub enum ServeError {
     /// The home cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// What helps if another program has the address.
+fn elsewhere(why: &std::io::Error) -> &'static str {
+    match why.kind() {
+        std::io::ErrorKind::AddrInUse => " (give another with --listen)",
+        _ => "",
+    }
 }

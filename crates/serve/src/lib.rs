@@ -13,6 +13,7 @@
 //! Runs are processes of their own ([`launch`]). Nothing here prints or reads the environment.
 
 mod accept;
+mod accepted;
 mod api;
 mod archived;
 mod assets;
@@ -63,7 +64,7 @@ mod websub;
 mod whole;
 
 pub use error::ServeError;
-pub use gate::ProxyRange;
+pub use gate::{ProxyRange, host_name};
 pub use launch::Launch;
 pub use mcp::converse;
 pub use server::{ServeOptions, WebServer};

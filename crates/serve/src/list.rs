@@ -1,10 +1,11 @@
 //! How does the API return a part of a list?
 
+use crate::accepted::preferred;
 use crate::problem::{Handled, ProblemDetails};
-use crate::request::{AdmittedRequest, json, text_of, typed};
+use crate::request::{AdmittedRequest, json, typed};
 use crate::sheet::csv_sheet;
 use axum::response::Response;
-use http::header::{ACCEPT, HeaderValue, LINK};
+use http::header::{HeaderValue, LINK};
 use orb_answers::Window;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -17,6 +18,9 @@ const MOST: usize = 1_000;
 
 /// What a list of flat rows can be had as, besides JSON.
 pub(crate) const TABLES: &[&str] = &["application/x-ndjson", "text/csv"];
+
+/// All of these.
+pub(crate) const FORMS: &[&str] = &["application/json", "application/x-ndjson", "text/csv"];
 
 /// A part of a list, and where the next part begins.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -46,14 +50,13 @@ impl<T: Serialize> ListPage<T> {
     /// must be flat.
     pub(crate) fn respond_as_asked(&self, request: &AdmittedRequest) -> Handled {
         let failed = |e: &dyn std::fmt::Display| ProblemDetails::failed(e);
-        let accept = text_of(&request.parts.headers, &ACCEPT);
-        let response = if accept.contains("application/x-ndjson") {
-            let lines = self.items.iter().map(|row| serde_json::to_string(row).map(|line| line + "\n"));
-            typed("application/x-ndjson", lines.collect::<Result<String, _>>().map_err(|e| failed(&e))?)
-        } else if accept.contains("text/csv") {
-            typed("text/csv; charset=utf-8", csv_sheet(&self.items).map_err(|e| failed(&e))?)
-        } else {
-            json(self)?
+        let response = match preferred(&request.parts.headers, FORMS) {
+            "application/x-ndjson" => {
+                let lines = self.items.iter().map(|row| serde_json::to_string(row).map(|line| line + "\n"));
+                typed("application/x-ndjson", lines.collect::<Result<String, _>>().map_err(|e| failed(&e))?)
+            }
+            "text/csv" => typed("text/csv; charset=utf-8", csv_sheet(&self.items).map_err(|e| failed(&e))?),
+            _ => json(self)?,
         };
         linked(request, response, self.next.as_deref())
     }

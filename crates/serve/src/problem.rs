@@ -4,6 +4,7 @@
 //! for people. What we did wrong ourselves goes to the log; a client learns only that it happened,
 //! since paths and causes are nobody's business.
 
+use crate::accepted::prefers;
 use crate::view::{ErrorPage, Frame};
 use askama::Template as _;
 use axum::body::Body;
@@ -66,6 +67,11 @@ impl ProblemDetails {
     /// It cannot be done as things are.
     pub(crate) fn conflict(kind: &'static str, detail: impl Display) -> Self {
         Self::new(StatusCode::CONFLICT, kind, "Not as things are", detail)
+    }
+
+    /// What would answer is not there yet.
+    pub(crate) fn not_built(detail: impl Display) -> Self {
+        Self::new(StatusCode::CONFLICT, "not-built", "Nothing here yet", detail)
     }
 
     /// The request was understood and is refused for what it says.
@@ -156,7 +162,8 @@ impl ProblemDetails {
 
     fn page(&self, frame: Frame) -> String {
         let (status, again) = (self.status.as_u16(), self.kind == "copying");
-        let page = ErrorPage { frame, status, title: self.title, detail: &self.detail, again };
+        let may_begin = self.kind == "not-built" && frame.may_run;
+        let page = ErrorPage { frame, status, title: self.title, detail: &self.detail, again, may_begin };
         // A template over plain strings does not fail; if it does, people read at least this.
         page.render().unwrap_or_else(|_| self.title.to_owned())
     }
@@ -164,8 +171,7 @@ impl ProblemDetails {
 
 /// Whether an error is read by a person with a browser.
 fn prefers_page(path: &str, headers: &HeaderMap) -> bool {
-    let accept = headers.get(http::header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    !path.starts_with("/api/") && accept.contains("text/html")
+    !path.starts_with("/api/") && prefers(headers, "text/html", "application/json")
 }
 
 impl From<AnswerError> for ProblemDetails {
@@ -173,7 +179,7 @@ impl From<AnswerError> for ProblemDetails {
         match error {
             AnswerError::Malformed(why) => Self::malformed(why),
             AnswerError::Unknown(what) => Self::not_found(what),
-            AnswerError::NotBuilt(what) => Self::conflict("not-built", what),
+            AnswerError::NotBuilt(what) => Self::not_built(what),
             AnswerError::Refused(why) => Self::unprocessable(why),
             AnswerError::Failed(cause) => match cause.downcast::<StoreError>() {
                 Ok(error) => (*error).into(),

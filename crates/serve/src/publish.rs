@@ -86,7 +86,7 @@ fn entity_tag(digest: &str, form: ContentForm, extent: ContentExtent) -> String 
 }
 
 /// Whether a field of the request names this tag.
-fn names(field: &str, tag: &str) -> bool {
+pub(crate) fn names(field: &str, tag: &str) -> bool {
     field.split(',').map(str::trim).any(|named| named == "*" || named.trim_start_matches("W/") == tag)
 }
 
@@ -128,8 +128,10 @@ fn bounds(wanted: &str, length: u64) -> Option<Option<(u64, u64)>> {
 async fn raw(request: &AdmittedRequest, version: &ArchivedVersion, part: Option<(u64, u64)>) -> Handled {
     let read = version.clone();
     let bytes = request.work::<_, AnswerError, _>(move |_| read.raw()).await?;
-    let (skip, length) = part.map_or((0, None), |(first, last)| (first, Some(last - first + 1)));
-    let mut response = Response::new(sent(request, bytes, (skip, length.unwrap_or(u64::MAX))));
+    let (skip, length) = part.map_or((0, version.length), |(first, last)| (first, last - first + 1));
+    let mut response = Response::new(sent(request, bytes, (skip, length)));
+    // Whoever gets less than was announced knows that something is missing.
+    response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(length));
     let kind = version.mime.as_deref().filter(|mime| SENT_AS.contains(mime)).unwrap_or("application/octet-stream");
     response.headers_mut().extend(HeaderValue::from_str(kind).ok().map(|kind| (header::CONTENT_TYPE, kind)));
     response.headers_mut().insert(header::CONTENT_DISPOSITION, HeaderValue::from_static("attachment"));

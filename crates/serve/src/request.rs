@@ -1,5 +1,6 @@
 //! What does a handler know, and what can it do?
 
+use crate::accepted::prefers;
 use crate::fields::FormFields;
 use crate::gate::{IdentifiedBy, Identity};
 use crate::problem::{Handled, ProblemDetails};
@@ -11,7 +12,7 @@ use askama::Template;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
+use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 use orb_answers::{Collection, ProjectStatus, is_shared_copy};
@@ -152,13 +153,8 @@ impl AdmittedRequest {
 
     /// What stands around a page.
     pub(crate) fn frame(&self) -> Frame {
-        let project = self.project.as_ref().map(|project| project.name.clone());
-        let frame = Frame::new(self.identity.as_ref(), self.parts.uri.path(), project);
-        match (&self.project, &self.state.shared) {
-            (Some(project), Some(shared)) if is_shared_copy(project) => frame.of_shared(&shared.mark(project)),
-            (Some(project), Some(shared)) if shared.has(&project.name) => frame.of_two(),
-            _ => frame,
-        }
+        let shared = self.state.shared.as_ref();
+        Frame::around(self.identity.as_ref(), self.parts.uri.path(), self.project.as_ref(), shared)
     }
 
     /// The project's place on the shared store; `None` if it is one of the home.
@@ -176,8 +172,7 @@ impl AdmittedRequest {
 
     /// Whether a program asks, that wants JSON where people get a page.
     pub(crate) fn wants_json(&self) -> bool {
-        let accept = text_of(&self.parts.headers, &ACCEPT);
-        accept.contains("application/json") && !accept.contains("text/html")
+        prefers(&self.parts.headers, "application/json", "text/html")
     }
 
     /// A page for people, or the answer it shows for programs.

@@ -20,9 +20,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::pki_types::pem::{self, PemObject as _};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::rustls::{ServerConfig, crypto};
+use tokio_rustls::rustls::{self, ServerConfig, crypto};
 use url::Url;
 
 /// How many connections wait in the kernel until they are accepted.
@@ -97,6 +97,9 @@ impl WebServer {
         let public_host = public_url.as_ref().and_then(|url| url.host_str().map(str::to_owned));
         let names: Vec<String> = options.hosts.iter().cloned().chain(public_host).collect();
         let hosts = AllowedHosts::new(address.ip(), &names);
+        if let Some(name) = options.view_host.as_ref().filter(|name| hosts.allow(name)) {
+            return Err(ServeError::ViewHost { name: name.clone() });
+        }
         let (close, closing) = watch::channel(false);
         // Before a proxy browsers speak TLS, too.
         let is_secure = tls.is_some() || public_url.as_ref().is_some_and(|url| url.scheme() == "https");
@@ -202,13 +205,26 @@ fn public_address(text: &str) -> Result<Url, ServeError> {
 /// TLS with these files.
 fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, ServeError> {
     let wrong = |why: String| ServeError::Tls { certificate: certificate.to_owned(), key: key.to_owned(), why };
+    let unread = |path: &Path, error: pem::Error, what: &str| {
+        let why = match error {
+            pem::Error::NoItemsFound => format!("there is no {what} in it (PEM)"),
+            pem::Error::Io(e) => e.to_string(),
+            other => other.to_string(),
+        };
+        ServeError::TlsFile { path: path.to_owned(), why }
+    };
     let certificates = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let certificates = certificates.map_err(|e| wrong(e.to_string()))?;
-    let private = PrivateKeyDer::from_pem_file(key).map_err(|e| wrong(e.to_string()))?;
+    let certificates =
+        certificates.and_then(|all| if all.is_empty() { Err(pem::Error::NoItemsFound) } else { Ok(all) });
+    let certificates = certificates.map_err(|e| unread(certificate, e, "certificate"))?;
+    let private = PrivateKeyDer::from_pem_file(key).map_err(|e| unread(key, e, "private key without a passphrase"))?;
     let provider = Arc::new(crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     let builder = builder.map_err(|e| wrong(e.to_string()))?.with_no_client_auth();
-    let mut config = builder.with_single_cert(certificates, private).map_err(|e| wrong(e.to_string()))?;
+    let mut config = builder.with_single_cert(certificates, private).map_err(|e| match e {
+        rustls::Error::InconsistentKeys(_) => wrong("the key belongs to another certificate".to_owned()),
+        other => wrong(other.to_string()),
+    })?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }

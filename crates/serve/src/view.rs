@@ -5,10 +5,14 @@
 //! template computes nothing.
 
 use crate::gate::Identity;
-use crate::shared::SharedMark;
+use crate::routes::Right;
+use crate::shared::{SharedMark, SharedProjects};
 use crate::{assets, routes};
 use askama::Template;
+use orb_answers::is_shared_copy;
 use orb_page::Moment;
+use orb_project::ProjectDir;
+use std::sync::Arc;
 
 /// The places the bar on top leads to. One that has no page is not shown.
 const PLACES: &[(&str, &str)] = &[
@@ -71,6 +75,8 @@ pub(crate) struct Frame {
     pub(crate) is_stale: bool,
     /// Whether the project is on the shared store.
     pub(crate) is_shared: bool,
+    /// Whether runs of the project may be started.
+    pub(crate) may_run: bool,
     pub(crate) has_search: bool,
     pub(crate) style: &'static str,
     pub(crate) script: &'static str,
@@ -89,6 +95,7 @@ impl Frame {
             path: place.to_owned(),
             is_here: place == path || (place != "/" && path.starts_with(&format!("{place}/"))),
         });
+        let may_run = |name: &String| identity.is_some_and(|identity| identity.may(Right::Run, name));
         let groups = project.iter().flat_map(|name| groups(identity, path, name));
         let (mut project_places, mut group_places) = (Vec::new(), Vec::new());
         for (label, places) in groups {
@@ -102,6 +109,7 @@ impl Frame {
             places: places.collect(),
             project_places,
             group_places,
+            may_run: project.as_ref().is_some_and(may_run),
             has_search: user.is_some() && routes::has_page("/search"),
             user,
             project,
@@ -113,8 +121,23 @@ impl Frame {
         }
     }
 
+    /// Around the page at this path, of a project that may be on the shared store.
+    pub(crate) fn around(
+        identity: Option<&Identity>,
+        path: &str,
+        project: Option<&ProjectDir>,
+        shared: Option<&Arc<SharedProjects>>,
+    ) -> Self {
+        let frame = Self::new(identity, path, project.map(|project| project.name.clone()));
+        match project.zip(shared) {
+            Some((project, shared)) if is_shared_copy(project) => frame.of_shared(&shared.mark(project)),
+            Some((project, shared)) if shared.has(&project.name) => frame.of_two(),
+            _ => frame,
+        }
+    }
+
     /// The same for a project on the shared store, which has fewer places.
-    pub(crate) fn of_shared(mut self, mark: &SharedMark) -> Self {
+    fn of_shared(mut self, mark: &SharedMark) -> Self {
         let is_there = |place: &NavPlace| !AT_HOME.iter().any(|path| place.path.ends_with(path));
         self.group_places.retain(is_there);
         if self.group_places.len() < 2 {
@@ -126,7 +149,7 @@ impl Frame {
     }
 
     /// The same for a project of the home, where the store has one of its name.
-    pub(crate) fn of_two(mut self) -> Self {
+    fn of_two(mut self) -> Self {
         let note = "There is a project of this name on the shared store, too. This one is of the home.";
         self.note = Some(note.to_owned());
         self
@@ -167,6 +190,8 @@ pub(crate) struct ErrorPage<'a> {
     pub(crate) detail: &'a str,
     /// Whether the page is to be asked for again in a moment.
     pub(crate) again: bool,
+    /// Whether it is a run that would help, and whoever asks may start one.
+    pub(crate) may_begin: bool,
 }
 
 /// Bytes in readable units.
@@ -177,6 +202,20 @@ pub(crate) fn bytes(n: u64) -> String {
         Some((unit, name)) if n < 10 * unit => format!("{}.{} {name}", n / unit, n % unit * 10 / unit),
         Some((unit, name)) => format!("{} {name}", n / unit),
         None => format!("{n} B"),
+    }
+}
+
+/// A measure as people read it: a whole number, or about three digits that count; with an exponent
+/// only if it is tiny.
+pub(crate) fn measure(x: f64) -> String {
+    match x {
+        x if x.fract() == 0.0 => format!("{x:.0}"),
+        x if x >= 1.0 => format!("{x:.1}"),
+        x if x >= 0.1 => format!("{x:.3}"),
+        x if x >= 0.01 => format!("{x:.4}"),
+        x if x >= 0.001 => format!("{x:.5}"),
+        x if x >= 0.000_1 => format!("{x:.6}"),
+        x => format!("{x:.2e}"),
     }
 }
 
@@ -194,6 +233,12 @@ mod tests {
     #[test]
     fn sizes_and_times_read_well() {
         assert_eq!([999, 1_000, 12_345, 9_990_000_000].map(bytes), ["999 B", "1.0 kB", "12 kB", "9.9 GB"]);
+        assert_eq!(
+            [0.0, 29.51, 0.173, 0.016_02, 0.000_123_4].map(measure),
+            ["0", "29.5", "0.173", "0.0160", "0.000123"]
+        );
+        assert_eq!(measure(35.0), "35");
+        assert_eq!(measure(4.051_8e-14), "4.05e-14");
         assert_eq!(minute("2026-11-16T23:05:59Z"), "2026-11-16 23:05 UTC");
         assert_eq!(minute("never"), "never");
     }
@@ -201,7 +246,9 @@ mod tests {
     #[test]
     fn what_is_inserted_into_a_page_is_escaped() {
         let (title, detail) = ("<b>", "<script>alert(1)</script>");
-        let page = ErrorPage { frame: Frame::nobody(), status: 404, title, detail, again: false }.render().unwrap();
+        let page = ErrorPage { frame: Frame::nobody(), status: 404, title, detail, again: false, may_begin: false }
+            .render()
+            .unwrap();
         assert!(!page.contains("<script>alert") && !page.contains("<b>&"), "{page}");
         assert!(page.contains("&#60;script&#62;"), "{page}");
     }

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use clap::Args;
 use orb_crawl::{SharedAddress, Stop};
 use orb_project::units::HumanDuration;
-use orb_serve::{Launch, ProxyRange, ServeOptions, WebServer};
+use orb_serve::{Launch, ProxyRange, ServeOptions, WebServer, host_name};
 use serde::Serialize;
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -21,11 +21,11 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8787")]
     listen: String,
     /// A name that the server is reached by, besides localhost and its address; may be repeated
-    #[arg(long = "host", value_name = "NAME")]
+    #[arg(long = "host", value_name = "NAME", value_parser = host_name)]
     hosts: Vec<String>,
     /// Another name of this server, on which archived pages are shown apart from everything else,
     /// such as view.localhost
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = host_name)]
     view_host: Option<String>,
     /// The certificates for TLS (PEM)
     #[arg(long, value_name = "FILE", requires = "tls_key")]
@@ -94,6 +94,9 @@ pub(crate) fn run(common: &Common, args: &ServeArgs) -> Result<(), CommandFailur
     let log = tracing_subscriber::fmt().with_writer(std::io::stderr).with_target(false).compact();
     let _ = log.with_max_level(tracing_subscriber::filter::LevelFilter::WARN).try_init();
     let listen = read_address(&args.listen)?;
+    if args.patience.0.is_zero() {
+        return Err(CommandFailure::Usage("--patience 0s would close every connection; give it some seconds".into()));
+    }
     let tls = args.tls_cert.clone().zip(args.tls_key.clone());
     let shared = match args.place.address(false)? {
         None if args.suggestion.is_none() => args.place.elsewhere()?,

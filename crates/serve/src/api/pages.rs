@@ -1,12 +1,12 @@
 //! What is known of one page: its record, versions, links, neighbours, differences?
 
+use crate::accepted::prefers;
 use crate::choice;
 use crate::list::{Continued, ListPage, ListStretch};
 use crate::openapi::{AskedField, RouteShape};
 use crate::problem::Handled;
 use crate::request::{AdmittedRequest, json, typed};
 use crate::routes::{Right, RouteRow};
-use http::header::ACCEPT;
 use orb_answers::{
     AnswerError, Collection, DiffWish, LinkRow, PageDiff, PageNeighbours, ShownPage, VisitRow, diff, links_in,
     links_out, neighbours, show,
@@ -130,7 +130,7 @@ async fn difference(request: AdmittedRequest) -> Handled {
     let (from, to) = (query.parsed("from")?, query.parsed("to")?);
     let by = choice::choose("by", query.one("by"), choice::DIFFS)?;
     let context = query.parsed("context")?.unwrap_or(3usize).min(1_000);
-    let is_text = crate::request::text_of(&request.parts.headers, &ACCEPT).contains("text/x-diff");
+    let is_text = prefers(&request.parts.headers, "text/x-diff", "application/json");
     let compared = move |collection: &Collection| {
         let url = collection.numbered(id)?.url;
         diff(collection, DiffWish { url: &url, from, to, by, context }, |diff| {

@@ -3,6 +3,7 @@
 //! As JSON, what `orb project show --json` prints, or as the file itself. Whoever changes them says
 //! which version was read, so that nobody overwrites what somebody else has written.
 
+use crate::accepted::prefers;
 use crate::openapi::{AskedHeaders, RouteShape};
 use crate::problem::{Handled, ProblemDetails};
 use crate::request::{AdmittedRequest, json as sent, text_of, typed};
@@ -10,7 +11,7 @@ use crate::routes::{Right, RouteRow};
 use crate::settings_file::{kept, read, save, stale, version};
 use axum::response::Response;
 use http::StatusCode;
-use http::header::{ACCEPT, CONTENT_TYPE, ETAG, HeaderValue, IF_MATCH};
+use http::header::{CONTENT_TYPE, ETAG, HeaderValue, IF_MATCH};
 use orb_project::Settings;
 use serde_json::{Map, Value, json};
 
@@ -46,7 +47,7 @@ async fn show(request: AdmittedRequest) -> Handled {
 /// The settings in the form that is wanted, with their version.
 fn respond(request: &AdmittedRequest, text: String) -> Handled {
     let tag = format!("\"{}\"", version(&text));
-    let wants_file = text_of(&request.parts.headers, &ACCEPT).contains(TOML);
+    let wants_file = prefers(&request.parts.headers, TOML, "application/json");
     let mut response: Response = if wants_file { typed(TOML, text) } else { sent(&read(&text)?)? };
     let tag = HeaderValue::from_str(&tag).map_err(|e| ProblemDetails::failed(&e))?;
     response.headers_mut().insert(ETAG, tag);

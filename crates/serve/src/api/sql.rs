@@ -2,15 +2,15 @@
 //!
 //! One read-only statement, with a limit on its time, its rows and its bytes; few run at once.
 
-use crate::list::ListPage;
+use crate::accepted::preferred;
+use crate::list::{FORMS, ListPage};
 use crate::openapi::RouteShape;
 use crate::problem::Handled;
-use crate::request::{AdmittedRequest, json, text_of, typed};
+use crate::request::{AdmittedRequest, json, typed};
 use crate::routes::{Right, RouteRow};
 use crate::sheet::{cell_of, csv_line};
 use crate::tables::{MOST_BYTES, MOST_ROWS, MOST_TIME, SqlRows, TableQuestion, ask_tables};
 use crate::whole::whole;
-use http::header::ACCEPT;
 use orb_answers::{TableNote, schema};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -44,15 +44,14 @@ async fn ask(request: AdmittedRequest) -> Handled {
     let seconds = seconds.filter(|s| s.is_finite()).map(|s| s.clamp(0.01, MOST_TIME.as_secs_f64()));
     let time = seconds.map_or(MOST_TIME, Duration::from_secs_f64);
     let rows = ask_tables(&request, TableQuestion { query, time, rows, bytes: MOST_BYTES }).await??;
-    let accept = text_of(&request.parts.headers, &ACCEPT);
-    if accept.contains("application/x-ndjson") {
-        let lines: String = rows.objects().map(|row| format!("{}\n", Value::Object(row))).collect();
-        return Ok(typed("application/x-ndjson", lines));
+    match preferred(&request.parts.headers, FORMS) {
+        "application/x-ndjson" => {
+            let lines: String = rows.objects().map(|row| format!("{}\n", Value::Object(row))).collect();
+            Ok(typed("application/x-ndjson", lines))
+        }
+        "text/csv" => Ok(typed("text/csv; charset=utf-8", csv(&rows))),
+        _ => json(&rows),
     }
-    if accept.contains("text/csv") {
-        return Ok(typed("text/csv; charset=utf-8", csv(&rows)));
-    }
-    json(&rows)
 }
 
 fn csv(rows: &SqlRows) -> String {

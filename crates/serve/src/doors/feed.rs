@@ -5,13 +5,19 @@
 //! like any other.
 
 use crate::problem::{Handled, ProblemDetails};
-use crate::request::{AdmittedRequest, typed};
+use crate::publish::names;
+use crate::request::{AdmittedRequest, text_of, typed};
 use crate::routes::{Right, RouteRow};
 use crate::shared::ServedHome;
-use orb_answers::latest_changes;
+use axum::body::Body;
+use axum::response::Response;
+use http::StatusCode;
+use http::header::{ETAG, HeaderValue, IF_NONE_MATCH};
+use orb_answers::{Collection, latest_changes};
 use orb_crawl::outputs::atom_feed;
 use orb_page::Moment;
 use orb_project::{ProjectDir, TokenScope};
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 
 pub(crate) const ROUTES: &[RouteRow] = &[
     RouteRow::get(
@@ -33,8 +39,25 @@ const ENTRIES: u32 = 100;
 
 async fn feed(request: AdmittedRequest) -> Handled {
     let project = request.project()?.clone();
-    let xml = request.ask(move |collection| latest_changes(collection, ENTRIES).map(|rows| atom_feed(&project, &rows)));
-    Ok(typed("application/atom+xml; charset=utf-8", xml.await?))
+    // Whoever subscribes before the first run is told that nothing has changed yet.
+    let xml = match project.is_empty() {
+        true => atom_feed(&project, &[]),
+        false => {
+            let rows = move |collection: &Collection| latest_changes(collection, ENTRIES);
+            atom_feed(&project, &request.ask(rows).await?)
+        }
+    };
+    // Readers ask every few minutes for what mostly has not changed.
+    let tag = format!("\"{:016x}\"", BuildHasherDefault::<DefaultHasher>::default().hash_one(&xml));
+    let mut response = if names(text_of(&request.parts.headers, &IF_NONE_MATCH), &tag) {
+        let mut response = Response::new(Body::empty());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        response
+    } else {
+        typed("application/atom+xml; charset=utf-8", xml)
+    };
+    response.headers_mut().extend(HeaderValue::from_str(&tag).ok().map(|tag| (ETAG, tag)));
+    Ok(response)
 }
 
 async fn feed_by_token(request: AdmittedRequest) -> Handled {

@@ -80,6 +80,9 @@ impl Front {
 
     /// Whether the request may come near a route.
     fn check(&self, request: &Request) -> Result<(), ProblemDetails> {
+        if request.headers().get_all(header::HOST).iter().nth(1).is_some() {
+            return Err(ProblemDetails::malformed("a request names one host"));
+        }
         let named = request.uri().authority().map_or(text_of(request.headers(), &header::HOST), |a| a.as_str());
         // The host for views has views, and no log-in, page or API.
         if self.state.views.is(named) {

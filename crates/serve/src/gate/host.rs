@@ -30,6 +30,13 @@ impl AllowedHosts {
     }
 }
 
+/// A name as it stands in a `Host` field, with or without a port.
+pub fn host_name(text: &str) -> Result<String, String> {
+    let is_plain = !text.contains(['/', '?', '#', '@', '\\']) && !text.contains(char::is_whitespace);
+    let is_host = is_plain && url::Url::parse(&format!("http://{text}/")).is_ok();
+    if is_host { Ok(text.to_owned()) } else { Err("write a name like orb.example.org".to_owned()) }
+}
+
 /// A host without its port.
 pub(crate) fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
@@ -45,6 +52,16 @@ pub(crate) fn without_port(host: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_no_address_of_a_page() {
+        for name in ["orb.example.org", "localhost:8787", "[::1]:80", "view.localhost"] {
+            assert_eq!(host_name(name).as_deref(), Ok(name));
+        }
+        for other in ["", " ", "http://orb.example.org", "orb.example.org/", "ann@orb.example.org", "a b", "a:port"] {
+            assert!(host_name(other).is_err(), "{other}");
+        }
+    }
 
     #[test]
     fn only_our_names_are_answered_to() {

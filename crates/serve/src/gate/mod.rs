@@ -16,6 +16,7 @@ mod pack;
 mod proxy;
 
 pub(crate) use front::{Front, front, refuse};
+pub use host::host_name;
 pub(crate) use host::{AllowedHosts, without_port};
 pub(crate) use identity::{IdentifiedBy, Identity, LINKS_AT_ONCE, links_shown};
 pub(crate) use known::KnownVisitors;
@@ -23,6 +24,7 @@ pub(crate) use pack::{gzip, takes_gzip};
 pub use proxy::ProxyRange;
 pub(crate) use proxy::TrustedProxies;
 
+use crate::accepted::prefers;
 use crate::shared::ServedHome;
 use identity::Shown;
 use known::FoundVisitor;
@@ -63,6 +65,8 @@ pub(crate) async fn pass(state: Arc<AppState>, row: &'static RouteRow, request: 
     let mut identity = None;
     let admitted = admit(&state, row, &mut parts, &mut identity).await;
     let is_let_in = admitted.is_ok();
+    let project = admitted.as_ref().ok().and_then(|(project, _)| project.clone());
+    let shared = state.shared.clone();
     let answered = match admitted {
         Ok((project, params)) => match body_of(&state, row, &parts, body).await {
             Ok(body) => {
@@ -75,7 +79,10 @@ pub(crate) async fn pass(state: Arc<AppState>, row: &'static RouteRow, request: 
         Err(problem) if asks_to_log_in(row, &headers, &problem) => AdmittedRequest::redirect(&log_in_at(&parts)),
         Err(problem) => Err(problem),
     };
-    let told = |problem: ProblemDetails| problem.respond(&path, &headers, Frame::new(identity.as_ref(), &path, None));
+    let told = |problem: ProblemDetails| {
+        let frame = Frame::around(identity.as_ref(), &path, project.as_ref(), shared.as_ref());
+        problem.respond(&path, &headers, frame)
+    };
     let mut response = answered.unwrap_or_else(told);
     if is_let_in {
         response.extensions_mut().insert(LetIn);
@@ -96,7 +103,7 @@ async fn answer(row: &'static RouteRow, request: AdmittedRequest) -> Handled {
 
 /// Somebody with a browser who is nobody yet is asked to log in.
 fn asks_to_log_in(row: &RouteRow, headers: &http::HeaderMap, problem: &ProblemDetails) -> bool {
-    let is_page = text_of(headers, &http::header::ACCEPT).contains("text/html") && !row.path.starts_with("/api/");
+    let is_page = prefers(headers, "text/html", "application/json") && !row.path.starts_with("/api/");
     problem.status == StatusCode::UNAUTHORIZED && row.verb == Verb::Get && is_page
 }
 

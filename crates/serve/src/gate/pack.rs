@@ -78,7 +78,7 @@ pub(super) async fn packed(mut response: Response, may_pack: bool) -> Response {
     if !KINDS.contains(&kind) || is_fixed || response.extensions().get::<HoldsSecret>().is_some() {
         return response;
     }
-    response.headers_mut().append(VARY, HeaderValue::from_static("accept-encoding, sec-fetch-site, cookie"));
+    response.headers_mut().append(VARY, HeaderValue::from_static("accept-encoding, accept, sec-fetch-site, cookie"));
     let length = response.body().size_hint().exact();
     if !may_pack || !length.is_some_and(|length| (SHORTEST..=LONGEST).contains(&length)) {
         return response;

@@ -90,7 +90,7 @@ async fn raw(request: &AdmittedRequest, id: u64, run: Option<u32>) -> Handled {
         _ => "bin",
     };
     let name = format!("{}-{id}-{}.{ending}", request.project()?.name, version.run);
-    attachment(version, &name).await
+    attachment(request, version, &name).await
 }
 
 async fn text(

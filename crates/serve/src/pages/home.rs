@@ -1,5 +1,6 @@
 //! Which projects are there, and how are they?
 
+use super::live::left;
 use crate::launch::LaunchRecord;
 use crate::problem::Handled;
 use crate::request::AdmittedRequest;
@@ -9,6 +10,7 @@ use crate::view::{Frame, bytes, minute};
 use askama::Template;
 use orb_answers::{AnswerError, ProjectStatus, RunStanding, StatusBoard, grouped};
 use orb_crawl::machine::MachineState;
+use orb_crawl::why;
 use orb_page::{Moment, RunState};
 use orb_project::{ProjectDir, disk_size, free_space};
 use std::sync::Arc;
@@ -73,6 +75,8 @@ struct HomeRow {
     running: bool,
     is_linked: bool,
     kind: String,
+    /// Whether the last run was a crawl: what it could not fetch was never a document.
+    is_crawl: bool,
     pages: String,
     state: &'static str,
     chip: &'static str,
@@ -109,6 +113,8 @@ struct HomeFigures {
     has_failed: bool,
     /// When it will run until the end of the day.
     due: Vec<String>,
+    /// How fast the run is that goes on, and how long it will take.
+    pace: Option<String>,
 }
 
 /// All that the page shows.
@@ -175,7 +181,18 @@ fn figures(board: &StatusBoard, project: &ProjectDir, seen: u64) -> Result<HomeF
         trend: board.trend(project)?,
         has_failed: LaunchRecord::read(project).is_some_and(|record| record.has_failed()),
         due: upcoming.map(|upcoming| upcoming.due).unwrap_or_default(),
+        pace: board.status(project)?.running.then(|| pace(project)).flatten(),
     })
+}
+
+/// The pace of a run, as it has written it down.
+fn pace(project: &ProjectDir) -> Option<String> {
+    let speed = why(project).ok()?;
+    let left = match left(Some(&speed)) {
+        none if none == "–" => String::new(),
+        left => format!(", {left} left"),
+    };
+    Some(format!("{:.1} pages/s{left}", speed.now.pages_per_second))
 }
 
 /// What somebody should look at. Documents that are missing or in error are looked at with the
@@ -185,10 +202,12 @@ fn concerns(listed: &ShownProject, figures: &HomeFigures) -> Vec<HomeConcern> {
     let run = status.run.unwrap_or_default();
     let flags = &status.counters.flags;
     let count = |n: u64, word: &str| (n > 0 && figures.unread > 0).then(|| format!("{} {word}", grouped(n)));
+    let has_nothing = status.counters.pages == 0 && status.counters.errors > 0 && !status.running;
     let is_cut_off = status.state == Some(RunStanding::Interrupted);
     let found = [
         (listed.problem.clone(), format!("/p/{name}/check")),
         (figures.has_failed.then(|| "its last start failed".to_owned()), format!("/p/{name}/run")),
+        (has_nothing.then(|| "nothing could be fetched".to_owned()), format!("/p/{name}/runs/{run}")),
         (is_cut_off.then(|| format!("run {run} was cut off")), format!("/p/{name}/run")),
         (figures.held_by.map(|run| format!("run {run} waits for you")), format!("/p/{name}/runs/{run}")),
         (count(flags.missing, "missing"), format!("/p/{name}/runs/{run}?flag=MIS")),
@@ -247,13 +266,16 @@ fn row(listed: &ShownProject, figures: &HomeFigures) -> HomeRow {
         running: project.running,
         is_linked: has_page("/p/{p}"),
         kind,
+        is_crawl: project.kind.as_deref() == Some("crawl"),
         pages: grouped(project.counters.pages),
         state: project.state.map_or("new", RunStanding::name),
         chip,
         flags: flags.into_iter().filter(|(_, n)| *n > 0).map(|(flag, n)| (flag, grouped(n))).collect(),
         held_by: figures.held_by,
         unread: (figures.unread > 0).then(|| grouped(figures.unread)),
-        when: project.finished_at.as_deref().or(project.started_at.as_deref()).map(minute).unwrap_or_default(),
+        when: figures.pace.clone().unwrap_or_else(|| {
+            project.finished_at.as_deref().or(project.started_at.as_deref()).map(minute).unwrap_or_default()
+        }),
         next: project.next_due.as_deref().map_or_else(|| "–".to_owned(), minute),
         size: bytes(figures.size),
         trend: spark(&figures.trend),

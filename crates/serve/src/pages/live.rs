@@ -1,6 +1,7 @@
 //! How is a run going, and why not faster?
 
 use super::pace::{PaceChart, chart};
+use super::project::is_unfinished;
 use super::team::TeamCard;
 use super::web::{WebChart, web_chart};
 use crate::fragments::{self, StreamPiece};
@@ -12,6 +13,7 @@ use crate::routes::{Right, RouteRow, has_page};
 use crate::state::AppState;
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
+use http::StatusCode;
 use orb_answers::{
     AnswerError, HostWeb, NewestRow, ProjectStatus, RunStanding, SharedStatus, grouped, host_web, is_shared_copy,
     newest,
@@ -71,6 +73,8 @@ struct LiveBody {
     kind: String,
     state: String,
     running: bool,
+    /// Whether it ended before it had done everything.
+    is_unfinished: bool,
     since: String,
     by: Option<String>,
     pages: String,
@@ -147,6 +151,7 @@ fn body(live: &LiveRun) -> LiveBody {
         run: status.run.unwrap_or_default(),
         kind: status.kind.clone().unwrap_or_default(),
         running,
+        is_unfinished: status.state.is_some_and(is_unfinished),
         since: status.started_at.as_deref().map(minute).unwrap_or_default(),
         by: live.asked_by.clone(),
         pages: grouped(counters.pages),
@@ -157,7 +162,7 @@ fn body(live: &LiveRun) -> LiveBody {
         errors: grouped(counters.errors),
         left: left(speed),
         is_growing: speed.is_some_and(|speed| speed.eta_seconds.is_none() && speed.queued > 0),
-        say: speed.map(say).unwrap_or_default(),
+        say: nothing_fetched(live).unwrap_or_else(|| speed.map(say).unwrap_or_default()),
         pace: speed.and_then(|speed| chart(&speed.pace)),
         web: web_chart(&live.web, &status.project),
         newest: live.newest.iter().map(visit).collect(),
@@ -168,7 +173,7 @@ fn body(live: &LiveRun) -> LiveBody {
 }
 
 /// How long it will take, at least if the queue still grows.
-fn left(speed: Option<&SpeedAccount>) -> String {
+pub(super) fn left(speed: Option<&SpeedAccount>) -> String {
     let unknown = || "–".to_owned();
     let Some(speed) = speed else { return unknown() };
     match (speed.eta_seconds, speed.now.pages_per_second) {
@@ -183,6 +188,16 @@ fn say(speed: &SpeedAccount) -> Vec<String> {
     let pause = speed.pause.iter().chain(&speed.schedule).cloned();
     let plain = |text: &str| text.replace("; --delay ", "; a delay of ").replace(" --", " ");
     pause.chain(speed.advice.iter().take(2).map(|advice| plain(&advice.text))).collect()
+}
+
+/// What there is to say of a run that is over and has fetched nothing.
+fn nothing_fetched(live: &LiveRun) -> Option<Vec<String>> {
+    let LiveRun { status, newest, .. } = live;
+    if status.running || status.counters.pages > 0 || status.counters.errors == 0 {
+        return None;
+    }
+    let failed = newest.iter().find_map(|row| row.problem.as_ref().map(|why| format!(": {}: {why}", row.url)));
+    Some(vec![format!("nothing could be fetched{}", failed.unwrap_or_default())])
 }
 
 fn waiting(project: &str, speed: &SpeedAccount) -> Vec<ShownHost> {
@@ -235,7 +250,15 @@ async fn show(request: AdmittedRequest) -> Handled {
     let (project, run) = (request.project()?.clone(), request.number("n")?);
     let [may_run, may_edit] = [Right::Run, Right::Edit].map(|right| request.may(right));
     let state = Arc::clone(&request.state);
-    let live = request.work(move |_| look(&state, &project, run)).await?;
+    let found = request.work(move |_| look(&state, &project, run)).await;
+    // Of a run before the last there is nothing to watch, and a report to read.
+    let live = match found {
+        Err(problem) if problem.status == StatusCode::NOT_FOUND && !request.wants_json() => {
+            request.ask(move |collection| orb_answers::run(collection, run)).await?;
+            return AdmittedRequest::redirect(&format!("/p/{}/runs/{run}", request.project()?.name));
+        }
+        found => found?,
+    };
     request.page(&LivePage { frame: request.frame(), may_run, may_edit, body: body(&live) }, &live)
 }
 

@@ -11,7 +11,7 @@ use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
 use crate::steer::FilterChoice;
-use crate::view::Frame;
+use crate::view::{Frame, measure};
 use askama::Template;
 use orb_answers::{AnswerError, By, DrawnNode, GraphMap, MapPart, graph_map, grouped};
 
@@ -151,7 +151,7 @@ fn line(node: &DrawnNode) -> MapLine<'_> {
     let merit = node.merit.as_ref();
     MapLine {
         title: node.title.as_deref().unwrap_or(&node.name),
-        rank: merit.map(|merit| format!("{:.3e}", merit.pagerank)).unwrap_or_default(),
+        rank: merit.map(|merit| measure(merit.pagerank)).unwrap_or_default(),
         into: merit.map(|merit| grouped(merit.indegree.into())).unwrap_or_default(),
         out_of: merit.map(|merit| grouped(merit.outdegree.into())).unwrap_or_default(),
         node,

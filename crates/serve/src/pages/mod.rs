@@ -40,6 +40,7 @@ mod sql;
 mod steps;
 mod structure;
 mod team;
+mod unreached;
 mod unseen;
 mod user;
 mod users;

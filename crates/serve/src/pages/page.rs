@@ -4,7 +4,7 @@ use crate::foreign::outward;
 use crate::problem::Handled;
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
-use crate::view::{Frame, bytes, minute};
+use crate::view::{Frame, bytes, measure, minute};
 use askama::Template;
 use orb_answers::{
     AnswerError, Collection, HostRow, ImageRow, LinkChange, LinkFilter, LinkRow, LinksIn, Merit, ShownPage, VisitRow,
@@ -214,9 +214,9 @@ fn versions<'a>(shown: &'a ShownPage) -> Vec<VersionLine<'a>> {
 
 fn ranks(merit: &Merit) -> Vec<(&'static str, String)> {
     vec![
-        ("PageRank", format!("{:.3e}", merit.pagerank)),
-        ("Authority", format!("{:.3e}", merit.authority)),
-        ("Hub", format!("{:.3e}", merit.hub)),
+        ("PageRank", measure(merit.pagerank)),
+        ("Authority", measure(merit.authority)),
+        ("Hub", measure(merit.hub)),
         ("Harmonic centrality", format!("{:.1}", merit.harmonic)),
         ("Pages that link to it", grouped(merit.indegree.into())),
         ("Pages it links to", grouped(merit.outdegree.into())),

@@ -55,6 +55,7 @@ struct PagesPage<'a> {
 struct PageLine<'a> {
     page: &'a PageRow,
     title: &'a str,
+    problem: Option<&'a str>,
     status: String,
     length: String,
     when: String,
@@ -97,6 +98,7 @@ async fn list(request: AdmittedRequest) -> Handled {
 fn line(page: &PageRow) -> PageLine<'_> {
     PageLine {
         title: page.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&page.url),
+        problem: page.problem.as_deref().filter(|problem| !problem.is_empty()),
         status: page.status.map(|status| status.to_string()).unwrap_or_default(),
         length: page.length.map(bytes).unwrap_or_default(),
         when: page.fetched_at.as_deref().map(minute).unwrap_or_default(),

@@ -1,12 +1,14 @@
 //! How does a project stand?
 
+use super::unreached::{UnreachedPage, unreached};
 use crate::chart::{TrendBar, trend};
 use crate::problem::Handled;
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow, Verb, table};
 use crate::view::{Frame, bytes, minute};
 use askama::Template;
-use orb_answers::{Column, Overview, ProjectStatus, grouped, overview};
+use orb_answers::{AnswerError, Column, Overview, ProjectStatus, RunStanding, grouped, overview};
+use orb_page::RunState;
 
 pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     "/p/{p}",
@@ -23,12 +25,16 @@ struct ProjectPage<'a> {
     p: &'a str,
     status: &'a ProjectStatus,
     can_run: bool,
+    /// Whether the last run was a crawl that was stopped: nothing else begins before it is resumed.
+    is_unfinished: bool,
     is_guest: bool,
     when: String,
     next: String,
     /// Changes that were not seen yet, if that is more than none.
     unread: Option<String>,
     overview: Option<OverviewCards<'a>>,
+    /// Why there is nothing, if nothing could be fetched.
+    unreached: Vec<UnreachedPage>,
 }
 
 /// What is shown of a project that has collected something.
@@ -56,12 +62,18 @@ struct StatsLine {
 
 async fn show(request: AdmittedRequest) -> Handled {
     let status = request.status().await?;
-    let overview = match status.run {
+    let (overview, unreached) = match status.run {
         Some(_) => {
             request.count_stats().await?;
-            Some(request.ask(overview).await?)
+            let found = request.ask(|collection| {
+                let overview = overview(collection)?;
+                let unreached = unreached(collection, &overview.account)?;
+                Ok::<_, AnswerError>((overview, unreached))
+            });
+            let (overview, unreached) = found.await?;
+            (Some(overview), unreached)
         }
-        None => None,
+        None => (None, Vec::new()),
     };
     let starts = table().any(|row| row.verb == Verb::Post && row.path == "/p/{p}/runs");
     let (last, seen) = request.unread().await?;
@@ -71,15 +83,22 @@ async fn show(request: AdmittedRequest) -> Handled {
         unread: (last > seen).then(|| grouped(last - seen)),
         p: &status.project,
         can_run: starts && request.identity()?.may(Right::Run, &status.project),
+        is_unfinished: status.kind.as_deref() == Some("crawl") && status.state.is_some_and(is_unfinished),
         when: status.finished_at.as_deref().or(status.started_at.as_deref()).map(minute).unwrap_or_default(),
         next: status.next_due.as_deref().map(minute).unwrap_or_default(),
         overview: overview.as_ref().map(|overview| cards(overview, request.is_guest())),
         status: &status,
+        unreached,
     };
     match &overview {
         Some(overview) => request.page(&page, overview),
         None => request.page(&page, &status),
     }
+}
+
+/// Whether a run that ended so is resumed by the next one.
+pub(super) fn is_unfinished(state: RunStanding) -> bool {
+    matches!(state, RunStanding::Interrupted | RunStanding::Ended(RunState::Stopped))
 }
 
 fn cards(overview: &Overview, is_guest: bool) -> OverviewCards<'_> {

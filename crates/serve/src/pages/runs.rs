@@ -1,5 +1,6 @@
 //! Which runs were there, and what did each of them find?
 
+use super::unreached::{UnreachedPage, unreached};
 use crate::launch::asked_by;
 use crate::problem::Handled;
 use crate::request::AdmittedRequest;
@@ -112,6 +113,8 @@ struct ReportPage<'a> {
     accounted: String,
     unaccounted: String,
     sum: String,
+    new: String,
+    failed: String,
     choices: Vec<FilterChoice>,
     rows: Vec<ReportLine<'a>>,
     steps: ListSteps,
@@ -121,6 +124,8 @@ struct ReportPage<'a> {
     csv: String,
     text: String,
     is_guest: bool,
+    /// Why there is nothing, if nothing could be fetched.
+    unreached: Vec<UnreachedPage>,
 }
 
 struct ReportLine<'a> {
@@ -136,16 +141,18 @@ async fn one(request: AdmittedRequest) -> Handled {
     let around = fields.one("around").is_some();
     let wish = ReportWish { run: Some(run), flags: chosen.clone(), around, limit: Some(ROWS + 1), offset };
     let found = request.ask(move |collection| {
-        report(collection, &wish, |report| {
+        let found = report(collection, &wish, |report| {
             let mut documents = Vec::new();
             report.each(|row| {
                 documents.push(row);
                 Ok(())
             })?;
             Ok::<_, AnswerError>(ListedReport { account: report.account.clone(), documents })
-        })?
+        })??;
+        let unreached = unreached(collection, &found.account)?;
+        Ok::<_, AnswerError>((found, unreached))
     });
-    let mut found = found.await?;
+    let (mut found, unreached) = found.await?;
     let has_more = found.documents.len() as u64 > ROWS;
     found.documents.truncate(ROWS as usize);
     let account = &found.account;
@@ -159,6 +166,8 @@ async fn one(request: AdmittedRequest) -> Handled {
         accounted: grouped(account.accounted),
         unaccounted: grouped(account.unaccounted),
         sum: sum(account),
+        new: grouped(account.flags.new),
+        failed: grouped(account.flags.error),
         choices: choices(&request, account, &chosen, around),
         rows: found.documents.iter().map(document).collect(),
         steps: request.around(offset, ROWS, has_more),
@@ -173,6 +182,7 @@ async fn one(request: AdmittedRequest) -> Handled {
         text: file(&request, "txt"),
         is_guest: request.is_guest(),
         account,
+        unreached,
     };
     request.page(&page, &found)
 }

@@ -5,7 +5,7 @@ use crate::problem::{Handled, ProblemDetails};
 use crate::request::AdmittedRequest;
 use crate::routes::{Right, RouteRow};
 use crate::steer::{FilterChoice, ListSteps};
-use crate::view::{Frame, minute};
+use crate::view::{Frame, measure, minute};
 use askama::Template;
 use orb_answers::{AnswerError, By, GraphStats, RankedKind, Top, TopRow, Window, graph_stats, grouped, top};
 use serde::Serialize;
@@ -146,9 +146,6 @@ fn bow_tie(graph: &GraphStats) -> Vec<(&str, String)> {
 }
 
 fn line(row: &TopRow) -> RankLine<'_> {
-    let score = match row.score {
-        score if score >= 1.0 => format!("{score:.1}"),
-        score => format!("{score:.3e}"),
-    };
+    let score = measure(row.score);
     RankLine { score, into: grouped(row.merit.indegree.into()), out_of: grouped(row.merit.outdegree.into()), row }
 }

@@ -28,7 +28,7 @@ struct WordsPage<'a> {
     note: Option<&'a str>,
     begin: &'a [WordRow],
     counts: Vec<ShownCount>,
-    places: &'a [WordPlace],
+    places: Vec<ShownPlaces<'a>>,
     steps: ListSteps,
 }
 
@@ -37,6 +37,29 @@ struct ShownCount {
     times: String,
     place: &'static str,
     pages: String,
+}
+
+/// Where the word is in one part of a page.
+struct ShownPlaces<'a> {
+    page: u64,
+    url: &'a str,
+    field: &'static str,
+    positions: String,
+}
+
+/// The places on this screen, those of one part of a page in one line.
+fn by_page(places: &[WordPlace]) -> Vec<ShownPlaces<'_>> {
+    let line = |same: &[WordPlace]| same.iter().map(|place| grouped(place.position.into())).collect::<Vec<_>>();
+    let together = places.chunk_by(|a, b| (a.page, a.field) == (b.page, b.field));
+    let lines = together.filter_map(|same| same.first().map(|first| (first, line(same).join(" · "))));
+    lines
+        .map(|(first, positions)| ShownPlaces {
+            page: first.page,
+            url: &first.url,
+            field: first.field.name(),
+            positions,
+        })
+        .collect()
 }
 
 fn shown(count: &WordCount) -> ShownCount {
@@ -73,6 +96,6 @@ async fn show(request: AdmittedRequest) -> Handled {
     let steps = request.around(offset, ROWS, has_more);
     let (frame, p, note) = (request.frame(), request.project()?.name.as_str(), note.as_deref());
     let counts = counts.iter().map(shown).collect();
-    let page = WordsPage { frame, p, word: &word, note, begin, counts, places, steps };
+    let page = WordsPage { frame, p, word: &word, note, begin, counts, places: by_page(places), steps };
     if begin.is_empty() { request.page(&page, &places) } else { request.page(&page, &begin) }
 }
