@@ -4,9 +4,10 @@
 //! absolute path with a page's extension, or if the script navigates to it (`location.href = '…'`,
 //! `window.open('…')`). This is deliberately conservative: a wrong guess costs a request to
 //! somebody's server. A string concatenated to others with `+` is only part of a URL and is
-//! ignored. So do links in HTML that a script writes (`document.write('<a href="…">')`), also to
-//! relative URLs of pages. What an event handler calls is likelier to lead somewhere: there, the only string of a
-//! call counts as well if it looks like the relative URL of a page (`go('next.html')`).
+//! ignored. Links in HTML that a script writes (`document.write('<a href="…">')`) count, too, also
+//! those to relative URLs of pages. What an event handler calls is likelier to lead somewhere:
+//! there, the only string of a call counts as well if it looks like the relative URL of a page
+//! (`go('next.html')`).
 
 use crate::gather::{Gather, has_scheme};
 use crate::{Extract, TypedContent};

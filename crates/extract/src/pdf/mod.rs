@@ -3,9 +3,9 @@
 //! hayro reads the syntax, the fonts and their tables of characters; here the text operators of the
 //! pages are followed and their glyphs put together: into words and rows (`words`), in reading
 //! order (`columns`), as text (`lines`). Links come from annotations and bookmarks (`links`), and
-//! addresses are looked for in the text. Letters get
-//! their accents (`accents`), comments follow the page they are on (`notes`). The files of a portfolio come last (`attached`). Pictures
-//! are never decoded, and their decoders are not even linked in.
+//! addresses are looked for in the text. Letters get their accents (`accents`), comments follow the
+//! page they are on (`notes`). The files of a portfolio come last (`attached`). Pictures are never
+//! decoded, and their decoders are not even linked in.
 //!
 //! A PDF is a program of sorts. Pages, operators, glyphs, links and text are bounded here; memory,
 //! stack and time are bounded by the process in which this runs, because the format is read aside.

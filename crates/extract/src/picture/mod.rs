@@ -1,7 +1,8 @@
 //! What does a picture say of itself?
 //!
 //! Its size, and what a camera or an editor wrote into it: EXIF, XMP and IPTC, the comments of PNG,
-//! JPEG and GIF. The picture itself is never decoded, so that this costs no more than a look at its header.
+//! JPEG and GIF. The picture itself is never decoded, so that this costs no more than a look at its
+//! header.
 
 mod exif;
 mod iptc;

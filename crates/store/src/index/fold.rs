@@ -69,7 +69,8 @@ impl FrontierIndex {
         self.stage("before-fold")?;
         let by = self.way_of_folding(&spaces)?;
         if by == FoldedBy::Table {
-            // The hosts must not be behind the mark of the queues. In the journal they are before it.
+            // The hosts must not be behind the mark of the queues. In the journal they are before
+            // it.
             spaces.db.persist(PersistMode::SyncAll).map_err(self.fail("write"))?;
         }
         self.fold_keys(&self.shared.seen, &spaces.seen, by)?;
