@@ -16,7 +16,7 @@ const PROSE: &str = "The bridge over the river was opened on a rainy morning, an
     however, half of the town had been on the other side, bought bread there, and come back.";
 
 /// The pages of the site.
-const PAGES: [&str; 9] = ["ad", "both", "bare", "title", "moved", "quiet", "front", "gone", "small"];
+const PAGES: [&str; 10] = ["ad", "both", "bare", "title", "moved", "quiet", "front", "gone", "small", "counted"];
 
 /// An advertisement that stays for a day.
 fn slogan(day: u64) -> String {
@@ -41,6 +41,10 @@ fn body(name: &str, day: u64) -> String {
     let plain = [&*first, &second];
     match name {
         "both" if day >= 3 => article(name, &ad, &[&first, &edited]),
+        "counted" => {
+            let seen = format!("By Ann Lee, {} views, {day} comments", 500 + 13 * day);
+            article(name, "", &[&seen, &first, if day >= 3 { &edited } else { &second }])
+        }
         "title" if day >= 3 => article("Another title", "", &plain),
         "moved" if day >= 3 => article("Moved", "", &[&first, &slogan(1), &second]),
         "moved" => article("Moved", &format!("<aside class=ad><p>{}</p></aside>", slogan(1)), &plain),
@@ -128,7 +132,8 @@ fn advertisements_of_the_day_are_no_change_and_what_is_written_is() {
     assert_eq!(script.heard().iter().filter(|heard| heard.target == "/ad").count(), 2);
 
     let said = track(&home, &day, 3);
-    assert_eq!(flags(&said, "UPD"), ["both", "bare", "front", "title", "moved"].into(), "{said:?}");
+    assert_eq!(flags(&said, "UPD"), ["both", "bare", "counted", "front", "title", "moved"].into(), "{said:?}");
+    assert!(said["counted"].1.starts_with("1 changed; p: "), "how often it was read is no change: {said:?}");
     assert!(said["both"].1.starts_with("1 changed; p: "), "the advertisement is not the change: {said:?}");
     let diff = home.orb(&["diff", PROJECT, &at(&script, "/both")]);
     assert!(diff.expect(0).text().contains("the third day"), "{diff}");
@@ -150,17 +155,17 @@ fn what_changed_around_is_listed_and_every_visit_says_so() {
     let report = |more: &[&str]| home.orb(&[&["report", PROJECT], more].concat());
     let json = report(&["--json", "--around"]);
     let said = listed(&json);
-    assert_eq!(flags(&said, "SAM"), ["ad", "both", "title", "gone", "small"].into());
-    assert!(said.len() == 5 && said.values().all(|(_, detail)| detail.starts_with("around: ")), "{said:?}");
-    assert_eq!(json.json()["around"], 5);
+    assert_eq!(flags(&said, "SAM"), ["ad", "both", "counted", "title", "gone", "small"].into());
+    assert!(said.len() == 6 && said.values().all(|(_, detail)| detail.starts_with("around: ")), "{said:?}");
+    assert_eq!(json.json()["around"], 6);
     let both = listed(&report(&["--json", "--around", "--flag", "UPD,SAM"]));
-    assert_eq!((both.len(), flags(&both, "UPD")), (6, ["bare"].into()), "{both:?}");
-    assert_eq!(listed(&report(&["--json", "--around", "--limit", "3", "--offset", "4"])).len(), 1);
+    assert_eq!((both.len(), flags(&both, "UPD")), (7, ["bare"].into()), "{both:?}");
+    assert_eq!(listed(&report(&["--json", "--around", "--limit", "3", "--offset", "4"])).len(), 2);
     let paged = report(&["--json", "--around", "--flag", "UPD,SAM", "--limit", "3", "--offset", "4"]);
-    assert_eq!(listed(&paged).len(), 2, "{paged}");
+    assert_eq!(listed(&paged).len(), 3, "{paged}");
     let shown = report(&["--around"]);
     let text = shown.expect(0).text();
-    for line in ["5 SAM changed around their main content", "\nSAM, changed around (5)\n", "around: 1 changed; aside"] {
+    for line in ["6 SAM changed around their main content", "\nSAM, changed around (6)\n", "around: 1 changed; aside"] {
         assert!(text.contains(line), "no {line:?}: {shown}");
     }
     assert!(!text.contains("/quiet"), "{shown}");
@@ -172,7 +177,7 @@ fn what_changed_around_is_listed_and_every_visit_says_so() {
     assert!(visits[1].get("around").is_none(), "{visits}");
     assert!(home.orb(&["show", PROJECT, &url]).expect(0).text().contains("around: 1 changed"));
     let said = "SELECT count(*) FROM visit WHERE run = 2 AND flag = 'SAM' AND around NOTNULL";
-    assert_eq!(home.catalogue().number(said), 5);
+    assert_eq!(home.catalogue().number(said), 6);
     // It is no change: neither the feed nor the exit code knows of it.
     let feed = home.orb(&["changes", PROJECT]);
     assert!(!feed.expect(0).text().contains("around: "), "{feed}");
@@ -185,7 +190,7 @@ fn what_changed_around_is_listed_and_every_visit_says_so() {
 fn the_strict_reading_is_a_setting_of_the_project_or_of_a_rule() {
     let (_script, day, home) = crawled("track.around = 'change'\n");
     let said = track(&home, &day, 2);
-    assert_eq!(flags(&said, "UPD"), ["ad", "both", "bare", "title", "gone", "small"].into(), "{said:?}");
+    assert_eq!(flags(&said, "UPD"), ["ad", "both", "bare", "counted", "title", "gone", "small"].into(), "{said:?}");
     assert!(listed(&home.orb(&["report", PROJECT, "--json", "--around"])).is_empty());
     let (_script, day, home) = crawled("[[track.compare]]\nmatch = '/ad$'\nby = 'text'\n");
     let said = track(&home, &day, 2);

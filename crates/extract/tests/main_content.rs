@@ -199,3 +199,50 @@ proptest! {
         prop_assert_eq!(&page, &MainContent::of(&html, false));
     }
 }
+
+#[test]
+fn the_page_of_a_shop_is_its_product_and_not_its_notice_about_cookies() {
+    let html = "<title>Brass lamp - Ship shop</title><div class=cookie-banner><p>We use cookies to improve your experience. \
+        By continuing you agree to our policy and to the use of your data by our partners.</p></div><nav><a href=/a>Bells</a></nav>\
+        <div class=product><h1>Brass lamp</h1><div class=price>49.90</div><div>In stock</div><ul><li>Solid brass<li>30 cm</ul>\
+        <div class=tab-specs><table><tr><th>Weight<td>1.2 kg</table></div></div>\
+        <div class=related-products><ul><li><a href=/x>Copper lamp</a> 39.90</ul></div><footer>Subscribe now</footer>";
+    let text = MainContent::of(html, false).main_text();
+    assert_eq!(text, "Brass lamp\n49.90\nIn stock\nSolid brass\n30 cm\nWeight 1.2 kg");
+}
+
+#[test]
+fn the_description_of_an_interface_keeps_its_tables_and_names_without_any_program() {
+    let rows: String =
+        (0..6).map(|i| format!("<div><code>int</code></div><div><code>method{i}(int a)</code></div>")).collect();
+    let html = format!(
+        "<title>Spliterators</title><body><div class=top-nav id=navbar-top><ul><li><a href=a>Overview</a><li><a href=b>Index</a></ul></div>\
+         <main><h1>Class Spliterators</h1><div class=signature>public class <code>Spliterators</code></div><p>{PROSE} {PROSE}</p>\
+         <h2>Methods</h2><div class=summary-table>{rows}</div><dl><dt>Returns:<dd>the <code>estimate</code> or <code>MAX</code></dl>\
+         <div class=deprecation-block><div class=deprecation-comment>Does not work.</div></div></main><footer><p>Copyright</footer>"
+    );
+    let text = MainContent::of(&html, false).main_text();
+    for belongs in ["public class Spliterators", "method5(int a)", "Returns:", "the estimate or MAX", "Does not work."]
+    {
+        assert!(text.contains(belongs), "{belongs} is missing in\n{text}");
+    }
+    assert!(!text.contains("Overview") && !text.contains("Copyright"), "{text}");
+}
+
+#[test]
+fn all_stories_of_a_series_belong_to_a_page() {
+    let teaser = |i: usize| {
+        format!(
+            "<div class=teaser><h2><a href=/{i}>Story {i}</a></h2><p>A short teaser of story number {i} that goes on.</p></div>"
+        )
+    };
+    let teasers: String = (0..8).map(teaser).collect();
+    let menu: String = (0..5).map(|i| format!("<li><a href=/m{i}>Menu {i}</a>")).collect();
+    let html = format!(
+        "<title>Front</title><body><header><a href=/>Gazette</a><nav><ul>{menu}</ul></nav></header><main><h1>Front</h1>{teasers}</main>\
+         <aside class=sidebar><ul><li><a href=/1>Ten walks along the coast</a><li><a href=/2>Museum opens</a></ul></aside><footer>© 2026</footer>"
+    );
+    let text = MainContent::of(&html, false).main_text();
+    assert!((0..8).all(|i| text.contains(&format!("story number {i} "))), "{text}");
+    assert!(!text.contains("Menu 3") && !text.contains("Ten walks"), "{text}");
+}

@@ -60,6 +60,20 @@ pub(super) fn date(text: &str) -> Option<String> {
     })
 }
 
+/// The day in the path of an address: `/2019/05/04/`, `/2019-05-04-`.
+pub(super) fn in_address(address: &str) -> Option<String> {
+    let path = address.split(['?', '#']).next()?;
+    let parts: Vec<&str> = path.split(['/', '-', '_']).collect();
+    parts.windows(3).find_map(|three| {
+        let number = |part: &str, digits: usize| {
+            let is_number = part.len() == digits && part.bytes().all(|b| b.is_ascii_digit());
+            is_number.then(|| part.parse::<u32>().ok())?
+        };
+        let (year, month, day) = (number(three[0], 4)?, number(three[1], 2)?, number(three[2], 2)?);
+        exists(year, month, day).then(|| format!("{year:04}-{month:02}-{day:02}"))
+    })
+}
+
 /// Runs of letters and runs of digits.
 fn tokens(text: &str) -> Vec<DateToken<'_>> {
     let mut out: Vec<DateToken<'_>> = Vec::new();
@@ -202,6 +216,15 @@ mod tests {
     fn what_is_no_day_or_could_be_two_is_none() {
         for text in ["", "4/5/2019", "31.2.2019", "2019", "May 2019", "99.99.2019", "0.0.2000", "1.2.3", "12345678"] {
             assert_eq!(date(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_address_tells_a_day_only_in_full() {
+        assert_eq!(in_address("https://a.org/2017/05/10/title").as_deref(), Some("2017-05-10"));
+        assert_eq!(in_address("https://a.org/blog/2020-10-18-title?x").as_deref(), Some("2020-10-18"));
+        for none in ["https://a.org/2017/05/title", "https://a.org/2017/13/10", "https://a.org/?d=2017-05-10", ""] {
+            assert_eq!(in_address(none), None, "{none}");
         }
     }
 

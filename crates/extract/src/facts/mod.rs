@@ -5,11 +5,12 @@
 //! templates and lie: an author counts if the text names him or two declarations agree, a day only
 //! if a calendar has it, and a change only after the publication. Nothing is better than a guess.
 
+mod author;
 mod dates;
 mod linked;
 mod months;
 
-use crate::html::hints::Declared;
+use crate::html::hints::{Declared, SignedText};
 use crate::html::outline::Outline;
 use crate::main_content::Scene;
 use crate::prose::folded;
@@ -17,16 +18,13 @@ use linked::Claims;
 
 /// Maximum length of a fact in characters.
 const LONGEST: usize = 300;
-/// Maximum length of an author's name in characters.
-const NAME: usize = 80;
 /// How many blocks around the headline are searched for a day or a name.
 const NEAR: usize = 8;
+/// How many blocks around it are searched for what the markup calls an author.
+const SIGNED: usize = 14;
 /// Maximum length of such a block in bytes.
 const SHORT: usize = 200;
 
-/// `<meta>` names of authors.
-const AUTHORS: &[&str] =
-    &["author", "article:author", "dc.creator", "dcterms.creator", "parsely-author", "citation_author"];
 /// `<meta>` names of the day of publication.
 const PUBLISHED: &[&str] = &[
     "article:published_time",
@@ -52,9 +50,6 @@ const MODIFIED: &[&str] = &[
     "last-modified",
     "dc.date.modified",
 ];
-/// Words before a name in a byline.
-const BY: &[&str] = &["by", "von", "par", "por", "di", "da", "door", "av", "af", "text", "autor", "author", "words"];
-
 /// What is known about a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageFacts {
@@ -80,10 +75,10 @@ pub(crate) fn facts(scene: &Scene<'_>) -> PageFacts {
     let outline = scene.outline;
     let claims = linked::claims(&outline.declared, |headline| scene.is_like_title(headline));
     let near = Surroundings::of(scene);
-    let published = published(outline, &claims, &near);
+    let published = published(scene, &claims, &near);
     PageFacts {
         title: title(scene, &claims),
-        author: author(outline, &claims, &near),
+        author: author::author(outline, &claims, &near),
         modified: modified(&outline.declared, &claims, published.as_deref()),
         published,
         site_name: meta(&outline.declared, &["og:site_name", "application-name"]).or(claims.site),
@@ -91,18 +86,43 @@ pub(crate) fn facts(scene: &Scene<'_>) -> PageFacts {
     }
 }
 
-/// The short blocks around the headline.
+/// A short block near the headline.
+struct NearBlock<'a> {
+    text: &'a str,
+    is_byline: bool,
+    /// Whether it may tell a day: it stands beside the headline, not in the head of the site, in a
+    /// list or in a table.
+    is_beside: bool,
+}
+
+/// The short blocks around the headline, the nearest first, and what the markup calls authors.
 struct Surroundings<'a> {
     range: std::ops::Range<usize>,
-    blocks: Vec<(&'a str, bool)>,
+    blocks: Vec<NearBlock<'a>>,
+    signed: Vec<&'a SignedText>,
 }
 
 impl<'a> Surroundings<'a> {
     fn of(scene: &'a Scene<'_>) -> Self {
-        let Some(headline) = scene.headline() else { return Self { range: 0..0, blocks: Vec::new() } };
+        let Some(headline) = scene.headline() else {
+            return Self { range: 0..0, blocks: Vec::new(), signed: Vec::new() };
+        };
         let range = headline.saturating_sub(NEAR)..headline + NEAR + 1;
-        let known = range.clone().filter(|i| *i != headline).map(|i| (scene.text(i), scene.is_byline(i)));
-        Self { range, blocks: known.filter(|(text, _)| !text.is_empty() && text.len() <= SHORT).collect() }
+        let order = (1..=NEAR).flat_map(|step| [Some(headline + step), headline.checked_sub(step)]).flatten();
+        let known = order.filter(|i| !scene.is_around(*i)).map(|i| NearBlock {
+            text: scene.text(i),
+            is_byline: scene.is_byline(i),
+            is_beside: scene.is_beside(i, headline),
+        });
+        let signed = scene.outline.declared.signed.iter();
+        let is_near = |block: usize| block + SIGNED >= headline && block <= headline + SIGNED;
+        let (beside, apart): (Vec<_>, Vec<_>) =
+            signed.filter(|s| is_near(s.block) && !scene.is_comment(s.block)).partition(|s| !scene.is_around(s.block));
+        Self {
+            blocks: known.filter(|block| !block.text.is_empty() && block.text.len() <= SHORT).collect(),
+            signed: if beside.is_empty() { apart } else { beside },
+            range,
+        }
     }
 }
 
@@ -114,7 +134,14 @@ fn title(scene: &Scene<'_>, claims: &Claims) -> Option<String> {
     let declared = &scene.outline.declared;
     let site = meta(declared, &["og:site_name"]);
     // A heading that repeats the name of the site is its banner.
-    let headline = scene.headline().filter(|i| scene.is_title(*i)).map(|i| scene.text(i));
+    let names_manual = |i: &usize| {
+        let (text, title) = (scene.text(*i).trim_end_matches(SIGNS), scene.outline.title.as_deref().unwrap_or(""));
+        // The headline is only what follows in the title.
+        title.to_lowercase().trim_end_matches(')').ends_with(&text.to_lowercase())
+    };
+    let subject = || scene.subject().filter(|_| scene.headline().as_ref().is_some_and(names_manual));
+    let headline = scene.headline().filter(|i| scene.is_title(*i));
+    let headline = subject().or(headline).map(|i| scene.text(i));
     let headline =
         headline.map(|text| text.trim_end_matches(SIGNS).to_owned()).filter(|text| Some(text) != site.as_ref());
     let said = || meta(declared, &["og:title"]).or_else(|| claims.headline.clone());
@@ -122,20 +149,25 @@ fn title(scene: &Scene<'_>, claims: &Claims) -> Option<String> {
     title.filter(|t| !t.is_empty()).map(|t| t.chars().take(LONGEST).collect())
 }
 
-fn published(outline: &Outline<'_>, claims: &Claims, near: &Surroundings<'_>) -> Option<String> {
+fn published(scene: &Scene<'_>, claims: &Claims, near: &Surroundings<'_>) -> Option<String> {
+    let outline = scene.outline;
+    let times = || outline.declared.times.iter().filter(|time| !scene.is_around(time.block));
     let declared = || outline.declared.meta(PUBLISHED).and_then(dates::date);
     let marked = || {
         let is_published = |name: &str| name.to_ascii_lowercase().contains("publish");
-        let marked = outline.declared.times.iter().find(|time| time.names.iter().any(|name| is_published(name)));
-        marked.and_then(|time| dates::date(time.datetime))
+        times()
+            .find(|time| time.names.iter().any(|name| is_published(name)))
+            .and_then(|time| dates::date(time.datetime))
     };
-    let beside = || {
-        let mut times = outline.declared.times.iter().filter(|time| near.range.contains(&time.block));
-        times.find_map(|time| dates::date(time.datetime))
+    let beside = || times().filter(|time| near.range.contains(&time.block)).find_map(|time| dates::date(time.datetime));
+    let written = || near.blocks.iter().filter(|block| block.is_beside).find_map(|block| dates::date(block.text));
+    let apart = || {
+        let mut near = outline.declared.times.iter().filter(|time| near.range.contains(&time.block));
+        near.find_map(|time| dates::date(time.datetime))
     };
-    let written = || near.blocks.iter().find_map(|(text, _)| dates::date(text));
+    let named = || dates::in_address(outline.declared.meta(&["og:url"])?);
     let claimed = claims.published.as_deref().and_then(dates::date);
-    claimed.or_else(declared).or_else(marked).or_else(beside).or_else(written)
+    claimed.or_else(declared).or_else(marked).or_else(beside).or_else(written).or_else(apart).or_else(named)
 }
 
 fn modified(declared: &Declared<'_>, claims: &Claims, published: Option<&str>) -> Option<String> {
@@ -144,44 +176,6 @@ fn modified(declared: &Declared<'_>, claims: &Claims, published: Option<&str>) -
     // The day decides; times of day may be in different zones.
     let is_later = published.is_none_or(|first| found.get(..10) >= first.get(..10));
     is_later.then_some(found)
-}
-
-fn author(outline: &Outline<'_>, claims: &Claims, near: &Surroundings<'_>) -> Option<String> {
-    let claimed: Vec<&str> = claims.authors.iter().map(String::as_str).filter(|name| is_name(name)).collect();
-    let declared = meta(&outline.declared, AUTHORS).filter(|name| is_name(name));
-    let is_said = |name: &str| outline.text.contains(name) || outline.text.contains(&name.to_uppercase());
-    let believed: Vec<&str> =
-        claimed.iter().copied().filter(|name| is_said(name) || declared.as_deref() == Some(*name)).take(5).collect();
-    if !believed.is_empty() {
-        return Some(believed.join(", "));
-    }
-    let signed = || near.blocks.iter().filter(|(_, is_byline)| *is_byline).find_map(|(text, _)| byline(text));
-    declared.filter(|name| is_said(name)).or_else(signed)
-}
-
-/// Whether a text can be a name: not an address, a number or a sentence.
-fn is_name(text: &str) -> bool {
-    let words = text.split_whitespace().count();
-    (1..=6).contains(&words)
-        && text.chars().count() <= NAME
-        && text.chars().any(char::is_alphabetic)
-        && !text.contains("://")
-        && !text.contains(['@', '<', '{', '/'])
-        && !text.chars().any(|c| c.is_ascii_digit())
-}
-
-/// The name in a byline.
-fn byline(text: &str) -> Option<String> {
-    let mut rest = text.trim();
-    while let Some((first, after)) = rest.split_once([' ', ':']) {
-        if !BY.contains(&first.trim_end_matches(':').to_lowercase().as_str()) {
-            break;
-        }
-        rest = after.trim_start_matches([' ', ':']);
-    }
-    let name = rest.split([',', '|', '·', '•', '–']).next().unwrap_or("").trim();
-    let is_capital = name.chars().next().is_some_and(|c| c.is_uppercase() || !c.is_lowercase());
-    (is_name(name) && is_capital && name.split_whitespace().count() >= 2).then(|| name.to_owned())
 }
 
 fn language(outline: &Outline<'_>) -> Option<String> {

@@ -61,3 +61,67 @@ fn broken_and_endless_declarations_tell_nothing() {
         assert_eq!(of(&html).author, None);
     }
 }
+
+#[test]
+fn what_the_markup_calls_an_author_near_the_headline_is_one() {
+    let of = |byline: &str| {
+        of(&format!("<title>The bridge is built</title><h1>The bridge is built</h1>{byline}{TEXT}{TEXT}"))
+    };
+    for (byline, author) in [
+        ("<div class=meta>By <a rel=author href=/ann>Ann</a> | 516 views</div>", Some("Ann")),
+        (
+            "<div><span class=post-author>By Ann Smith</span> <span>516 views</span> <span>3 comments</span></div>",
+            Some("Ann Smith"),
+        ),
+        ("<div>Von <span itemprop=author><span itemprop=name>Anna Schmidt</span></span></div>", Some("Anna Schmidt")),
+        ("<div class=comment-author>Bob Miller says:</div>", None),
+        ("<div class=author-nav><a class=author-link href=/me>Your account</a></div>", None),
+        ("<div id=comments class=comments><p><a rel=author href=/b>Bob Miller</a></p></div>", None),
+    ] {
+        assert_eq!(of(byline).author.as_deref(), author, "{byline}");
+    }
+}
+
+#[test]
+fn the_clock_of_a_site_and_the_days_of_a_list_are_no_publication() {
+    let head = "<header class=site><a href=/>Gazette</a> Monday, 2 November 2026<nav><a href=/a>A</a></nav></header>";
+    let rows = "<table><tr><td>a.tgz<td>2001-02-03 10:00<tr><td>b.tgz<td>2001-02-04 10:00</table>";
+    let profile = "<dl><dt>captain<dd>Joined: May 1, 2012</dl>";
+    for (before, after, day) in [
+        (head, "", None),
+        (head, "<p class=date>4 March 2020</p>", Some("2020-03-04")),
+        ("", rows, None),
+        ("", profile, None),
+        ("", "<ul class=entry-meta><li>4 March 2020<li>3 comments</ul>", Some("2020-03-04")),
+    ] {
+        let html = format!(
+            "<title>The bridge is built</title><body>{before}<main><h1>The bridge is built</h1>{after}{TEXT}{TEXT}</main>"
+        );
+        assert_eq!(of(&html).published.as_deref(), day, "{before}{after}");
+    }
+}
+
+#[test]
+fn the_name_of_a_manual_is_not_the_title_of_its_pages() {
+    for (html, title) in [
+        (
+            "<title>mod_sed - Fast Server Version 2</title><div>Fast Server Version 2</div><h1>Module mod_sed</h1>",
+            "Module mod_sed",
+        ),
+        (
+            "<title>Cluster | Runner v18 Documentation</title><h1>Runner v18 documentation</h1><h2>Cluster</h2>",
+            "Cluster",
+        ),
+        ("<title>Lists (Api 17)</title><div>Api 17</div><h1>Class Lists</h1>", "Class Lists"),
+        (
+            "<title>Gazette: The bridge is built</title><h1>Gazette</h1><h1>The bridge is built</h1>",
+            "The bridge is built",
+        ),
+        (
+            "<title>The bridge is built | Gazette</title><h1>The bridge is built</h1><h2>Gazette</h2>",
+            "The bridge is built",
+        ),
+    ] {
+        assert_eq!(of(&format!("{html}{TEXT}{TEXT}")).title.as_deref(), Some(title), "{html}");
+    }
+}

@@ -32,6 +32,7 @@ pub(super) enum Hint {
     Type,
     Lang,
     Encoding,
+    Rel,
     /// An attribute that makes a `<font>` break out of SVG.
     Font,
 }
@@ -125,6 +126,7 @@ hints! {
     Type "type",
     Lang "lang",
     Encoding "encoding",
+    Rel "rel",
 }
 
 /// A date in the markup.
@@ -138,6 +140,16 @@ pub(crate) struct TimeElement<'a> {
     pub(crate) block: usize,
 }
 
+/// A text that the markup calls the name of an author.
+#[derive(Clone, Debug)]
+pub(crate) struct SignedText {
+    pub(crate) text: String,
+    /// Whether the markup says so by a standard (`rel`, `itemprop`) rather than by a class.
+    pub(crate) is_standard: bool,
+    /// Number of blocks before it.
+    pub(crate) block: usize,
+}
+
 /// What a page declares, as written.
 #[derive(Debug, Default)]
 pub(crate) struct Declared<'a> {
@@ -147,6 +159,8 @@ pub(crate) struct Declared<'a> {
     pub(crate) scripts: Vec<&'a str>,
     /// Its `<time>` elements.
     pub(crate) times: Vec<TimeElement<'a>>,
+    /// What its elements call authors, in the order in which they end.
+    pub(crate) signed: Vec<SignedText>,
     /// The language of its root element.
     pub(crate) lang: &'a str,
 }

@@ -17,6 +17,7 @@ mod pictures;
 mod place;
 mod reader;
 mod sections;
+mod signs;
 mod sketch;
 mod srcset;
 

@@ -42,6 +42,8 @@ pub(crate) struct OutlineBlock {
     pub(crate) source: Range<usize>,
     /// How many of its bytes are link text.
     pub(crate) linked: usize,
+    /// How many of its bytes are marked as code.
+    pub(crate) coded: usize,
     /// Number of images between the previous block and the end of this one.
     pub(crate) images: usize,
     /// Whether it begins in small or emphasised text.

@@ -11,6 +11,7 @@ use super::outline::{Outline, OutlineBlock, OutlineElement};
 use super::place::SPREAD;
 use super::raw::Raw;
 use super::scan::{HtmlToken, Scanner, TextMode};
+use super::signs::Signs;
 use crate::prose::{Prose, TEXT_CAP, folded};
 use crate::simhash::mix;
 use std::ops::Range;
@@ -42,6 +43,7 @@ struct OpenBlock {
     start: Option<usize>,
     source: Range<usize>,
     linked: usize,
+    coded: usize,
     images: usize,
     is_emphasised: bool,
 }
@@ -59,6 +61,10 @@ pub(super) struct Sketch<'a> {
     anchors: u32,
     /// Number of open elements for small or emphasised text.
     emphases: u32,
+    /// Number of open elements for code.
+    codes: u32,
+    /// Open elements that hold the name of an author.
+    signs: Signs<'a>,
     raw: Option<Tag>,
     /// The type of the current script.
     script: &'a str,
@@ -82,6 +88,8 @@ impl<'a> Sketch<'a> {
             templates: 0,
             anchors: 0,
             emphases: 0,
+            codes: 0,
+            signs: Signs::default(),
             raw: None,
             script: "",
             prose: Prose::with_room_for(src.len() / 4),
@@ -151,6 +159,7 @@ impl<'a> Sketch<'a> {
         }
         self.block.source.end = source.end;
         self.block.linked += if self.anchors > 0 { said } else { 0 };
+        self.block.coded += if self.codes > 0 { said } else { 0 };
     }
 
     fn start(&mut self, names: &TagNames<'a>) {
@@ -169,6 +178,9 @@ impl<'a> Sketch<'a> {
         self.separate(tag);
         let is_time = tag == Tag::Other && self.name().eq_ignore_ascii_case(b"time");
         self.out.declared.start(tag, is_time, names, self.out.pieces.len());
+        if tag.flags() & VOID == 0 && !(self.is_xml && closed) {
+            self.signs.start(self.name(), names, self.prose.len(), self.out.pieces.len());
+        }
         if nests(tag, self.name()) {
             self.close_before(tag);
             self.push(tag, names);
@@ -185,6 +197,7 @@ impl<'a> Sketch<'a> {
     fn enter(&mut self, tag: Tag, names: &TagNames<'a>) {
         if tag.flags() & ACTS == 0 {
             self.emphases += u32::from(matches!(tag, Tag::I | Tag::Em | Tag::Small));
+            self.codes += u32::from(matches!(tag, Tag::Code | Tag::Tt));
             return;
         }
         let raw = match tag {
@@ -217,10 +230,12 @@ impl<'a> Sketch<'a> {
         self.foreign.end(tag, self.scanner.tag().key);
         self.scanner.allow_cdata(self.is_xml || self.foreign.inside());
         self.separate(tag);
+        self.signs.end(self.name(), self.prose.text(), &mut self.out.declared);
         match tag {
             Tag::Template => self.templates = self.templates.saturating_sub(1),
             Tag::A => self.anchors = 0,
             Tag::I | Tag::Em | Tag::Small => self.emphases = self.emphases.saturating_sub(1),
+            Tag::Code | Tag::Tt => self.codes = self.codes.saturating_sub(1),
             _ if nests(tag, self.name()) => self.close(tag),
             _ => {}
         }
@@ -250,10 +265,10 @@ impl<'a> Sketch<'a> {
     fn flush(&mut self) {
         self.prose.line();
         let Some(start) = self.block.start else { return };
-        let OpenBlock { frame, source, linked, images, is_emphasised, .. } = std::mem::take(&mut self.block);
+        let OpenBlock { frame, source, linked, coded, images, is_emphasised, .. } = std::mem::take(&mut self.block);
         let text = start.min(self.prose.len())..self.prose.len();
         if !text.is_empty() {
-            self.out.pieces.push(OutlineBlock { frame, text, source, linked, images, is_emphasised });
+            self.out.pieces.push(OutlineBlock { frame, text, source, linked, coded, images, is_emphasised });
         }
     }
 
@@ -327,6 +342,7 @@ impl Outline<'_> {
             text: start..self.text.len(),
             source: from..src.len(),
             linked: 0,
+            coded: 0,
             images: 0,
             is_emphasised: false,
         });

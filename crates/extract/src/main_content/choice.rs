@@ -11,6 +11,8 @@ use super::elements::{ElementKind, FAR, Holder, STRONG};
 use super::features::heading;
 use super::scene::Scene;
 use crate::html::name::Tag;
+use crate::html::outline::OutlineBlock;
+use std::collections::{HashMap, HashSet};
 
 /// Log-odds from which a block is content, in thousandths.
 const ENOUGH: i32 = 0;
@@ -18,17 +20,26 @@ const ENOUGH: i32 = 0;
 const HEADING: i32 = -1_500;
 /// Log-odds from which a block goes with its list or table.
 const SIBLING: i32 = -1_200;
+/// Log-odds from which a block goes with others like it.
+const ALIKE: i32 = -1_000;
+/// How many elements like each other are a series.
+const CLUSTERS: usize = 3;
 /// Log-odds from which what looks like a program counts as one.
 const CODE: i32 = -3_500;
 /// Thousandths of a page's text that are programs if it is documentation, or how many programs.
 const REFERENCE: usize = 60;
 const PROGRAMS: usize = 5;
+/// Thousandths of a page's text that are marked as code if it describes an interface.
+const NAMED: usize = 60;
 /// Characters that are content, however long the page is.
 const FEW: usize = 250;
 /// Characters of a small table.
 const SMALL: usize = 1_500;
 /// Less than one in this many characters of a page is too little.
 const LEAST: usize = 20;
+
+/// One in this many characters of a page of a few words is enough.
+const SHORT: usize = 5;
 
 /// Log-odds up to which it is doubtful whether a block is content, on either side of [`ENOUGH`].
 const DOUBT: i32 = 1_000;
@@ -48,14 +59,29 @@ const OUTSIDE: [usize; 6] = [
     ElementKind::FooterTag as usize,
 ];
 
+/// The same with related pages and what is called a footer.
+const BOILERPLATE: [usize; 8] = [
+    ElementKind::Comment as usize,
+    ElementKind::Related as usize,
+    ElementKind::Footer as usize,
+    ElementKind::Advertisement as usize,
+    ElementKind::Notice as usize,
+    ElementKind::Aside as usize,
+    ElementKind::NavigationTag as usize,
+    ElementKind::FooterTag as usize,
+];
+
 /// Which blocks are main content; nothing if it cannot be told.
 pub(super) fn choose(scene: &Scene<'_>, scores: &[i32]) -> Option<Vec<bool>> {
-    let mut chosen: Vec<bool> = scores.iter().map(|score| *score >= ENOUGH).collect();
+    let is_chosen = |(i, score): (usize, &i32)| *score >= ENOUGH && !is_menu(scene, i);
+    let mut chosen: Vec<bool> = scores.iter().enumerate().map(is_chosen).collect();
     keep_siblings(scene, scores, &mut chosen);
+    keep_alike(scene, scores, &mut chosen);
     keep_headings(scene, scores, &mut chosen);
-    let code: Vec<bool> = scores.iter().enumerate().map(|(i, score)| *score >= CODE && scene.is_code(i)).collect();
+    let is_code = |(i, score): (usize, &i32)| *score >= CODE && scene.is_code(i) && !is_menu(scene, i);
+    let code: Vec<bool> = scores.iter().enumerate().map(is_code).collect();
     keep_programs(scene, scores, &mut chosen);
-    if is_documentation(scene, &code) {
+    if is_documentation(scene, &code) || names_code(scene, scores) {
         keep_container(scene, &code, &mut chosen);
     }
     keep_contents(scene, &mut chosen);
@@ -63,7 +89,7 @@ pub(super) fn choose(scene: &Scene<'_>, scores: &[i32]) -> Option<Vec<bool>> {
     let kept = chars(scene, &chosen);
     let is_enough = kept > 0 && (kept >= FEW || kept * LEAST >= scene.chars);
     if !is_enough || scene.prose < FEW {
-        return declared(scene).or_else(|| is_enough.then_some(chosen));
+        return declared(scene).or_else(|| short(scene, &chosen)).or_else(|| is_enough.then_some(chosen));
     }
     Some(chosen)
 }
@@ -91,6 +117,12 @@ pub(super) fn certainly_around(scene: &Scene<'_>, scores: &[i32]) -> Option<Vec<
     Some((0..chosen.len()).map(|i| !is_content(i)).collect())
 }
 
+/// Whether a block of links stands in `<nav>`, however long it is.
+fn is_menu(scene: &Scene<'_>, i: usize) -> bool {
+    let is_inside = |h: &Holder| h.distance[ElementKind::NavigationTag as usize] < FAR;
+    scene.holder(i).is_some_and(is_inside) && scene.measures.get(i).is_some_and(|m| m.linked * 10 >= m.bytes * 8)
+}
+
 /// Whether a block stands in nothing that has a name, nor in an element that is boilerplate.
 fn is_plain(scene: &Scene<'_>, i: usize) -> bool {
     let own = scene.outline.pieces.get(i).map(|piece| piece.frame);
@@ -111,6 +143,22 @@ fn declared(scene: &Scene<'_>) -> Option<Vec<bool>> {
     };
     let chosen: Vec<bool> = (0..scene.measures.len()).map(is_main).collect();
     chosen.contains(&true).then_some(chosen)
+}
+
+/// What a page of a few words says outside the elements that are named after boilerplate, if the
+/// model found little of it: it needs running text, and that of a shop may be its notice about
+/// cookies alone.
+fn short(scene: &Scene<'_>, judged: &[bool]) -> Option<Vec<bool>> {
+    let navigation = navigation(scene);
+    let is_own = |i: usize| {
+        let own = scene.outline.pieces.get(i).map(|piece| piece.frame);
+        scene.holder(i).is_some_and(|h| h.nearest(&BOILERPLATE) == FAR)
+            && !scene.ancestors(own).any(|at| navigation[at])
+    };
+    let chosen: Vec<bool> = (0..scene.measures.len()).map(is_own).collect();
+    let kept = chars(scene, &chosen);
+    let both: Vec<bool> = chosen.iter().zip(judged).map(|(chosen, judged)| *chosen && *judged).collect();
+    (chars(scene, &both) * 3 < kept && kept < scene.chars && kept * SHORT >= scene.chars).then_some(chosen)
 }
 
 /// The characters of some blocks.
@@ -143,6 +191,46 @@ fn keep_siblings(scene: &Scene<'_>, scores: &[i32], chosen: &mut [bool]) {
     }
 }
 
+/// Chooses doubtful blocks that are like many chosen ones: the other answers of a thread, the other
+/// stories of a front page.
+fn keep_alike(scene: &Scene<'_>, scores: &[i32], chosen: &mut [bool]) {
+    let mut groups: HashMap<u64, AlikeBlocks> = HashMap::new();
+    for (i, m) in scene.measures.iter().enumerate() {
+        let Some(cluster) = cluster(scene, i) else { continue };
+        let group = groups.entry(scene.alike(i)).or_default();
+        group.clusters.insert(cluster);
+        if chosen[i] {
+            group.chars += m.chars;
+            group.chosen.insert(cluster);
+        }
+    }
+    for i in (0..scores.len()).filter(|i| scores[*i] < ENOUGH && scores[*i] >= ALIKE) {
+        let (Some(cluster), Some(group)) = (cluster(scene, i), groups.get(&scene.alike(i))) else { continue };
+        let is_many = group.clusters.len() >= CLUSTERS && group.chars * 2 >= scene.group(i).chars;
+        chosen[i] |= is_many && !group.chosen.contains(&cluster);
+    }
+}
+
+/// Blocks that are alike.
+#[derive(Default)]
+struct AlikeBlocks {
+    /// Characters of those that are chosen.
+    chars: usize,
+    /// The elements that hold them, and those that hold chosen ones.
+    clusters: HashSet<usize>,
+    chosen: HashSet<usize>,
+}
+
+/// The element that holds a block with its neighbours.
+fn cluster(scene: &Scene<'_>, i: usize) -> Option<usize> {
+    let own = scene.outline.pieces.get(i)?.frame;
+    let holder = scene.holders.get(own)?;
+    match holder.tag {
+        Tag::P | Tag::Li | Tag::H1 | Tag::H2 | Tag::H3 | Tag::H4 | Tag::H5 | Tag::H6 => holder.parent,
+        _ => Some(own),
+    }
+}
+
 /// The list or table that a block is part of, or the element that a program is part of.
 fn whole(scene: &Scene<'_>, i: usize) -> Option<usize> {
     let own = scene.outline.pieces.get(i)?.frame;
@@ -169,6 +257,14 @@ fn keep_headings(scene: &Scene<'_>, scores: &[i32], chosen: &mut [bool]) {
 fn is_documentation(scene: &Scene<'_>, code: &[bool]) -> bool {
     let programs = (0..code.len()).filter(|i| code[*i] && is_program(scene, *i)).count();
     chars(scene, code) * 1000 >= scene.chars * REFERENCE || programs >= PROGRAMS
+}
+
+/// Whether much of a page is marked as code, be it names within its sentences: the reference of an
+/// interface may be without any program.
+fn names_code(scene: &Scene<'_>, scores: &[i32]) -> bool {
+    let coded = |(piece, score): (&OutlineBlock, &i32)| if *score >= CODE { piece.coded } else { 0 };
+    let all: usize = scene.outline.pieces.iter().zip(scores).map(coded).sum();
+    all * 1000 >= scene.chars * NAMED
 }
 
 fn is_program(scene: &Scene<'_>, i: usize) -> bool {

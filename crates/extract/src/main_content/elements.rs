@@ -2,8 +2,8 @@
 //!
 //! For every element that contains text: how much, how much of it is links or running text, which
 //! words name it, and how far up an element of each kind is. A kind that means boilerplate counts
-//! only on an element with at most half of the page's running text: what is called a sidebar and
-//! holds the article is none.
+//! only on an element with at most half of the page's running text, or next to none: what is called
+//! a sidebar and holds the article is none, what is called a notice and holds a sentence is one.
 
 use super::measure::BlockMeasure;
 use super::vocabulary::{ADVERTISEMENT, NAMES};
@@ -18,6 +18,8 @@ use std::sync::LazyLock;
 pub(super) const FAR: u8 = 20;
 /// How many bytes of a name are searched.
 const LONGEST: usize = 200;
+/// So much running text, in characters, makes an element more than its name says.
+const LEAST: usize = 250;
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Kinds by name come first, in the order of [`NAMES`]; kinds by tag and attribute follow.
@@ -28,10 +30,14 @@ pub(super) const NAMED: usize = NAMES.len();
 #[repr(usize)]
 pub(super) enum ElementKind {
     Comment = 2,
+    Related = 3,
     Footer = 6,
+    Header = 7,
+    Sidebar = 8,
     Advertisement = 9,
     Notice = 10,
     Byline = 12,
+    Dated = 13,
     Caption = 14,
     Hidden = NAMED,
     ArticleBody,
@@ -142,7 +148,7 @@ pub(super) fn holders(outline: &Outline<'_>, measures: &[BlockMeasure]) -> Vec<H
         let Some(holder) = below.first_mut() else { continue };
         let parent = frame.parent.and_then(|p| above.get(p));
         let mut kinds = kinds(frame, &mut known);
-        if holder.prose > most {
+        if holder.prose > most.max(LEAST) {
             kinds &= !AROUND;
         }
         inherit(holder, parent, kinds, frame);
@@ -210,6 +216,10 @@ fn kinds<'a>(frame: &OutlineElement<'a>, known: &mut HashMap<[&'a str; 2], u64>)
     // Footnotes are part of the text, wherever they stand.
     if [frame.id, frame.class].iter().any(|name| name.to_ascii_lowercase().contains("footnote")) {
         kinds &= !AROUND;
+    }
+    // What documentation says of a deprecated function is no reader's comment.
+    if frame.class.to_ascii_lowercase().contains("deprecat") {
+        kinds &= !bit(ElementKind::Comment as usize);
     }
     if frame.is_hidden {
         kinds |= bit(ElementKind::Hidden as usize);

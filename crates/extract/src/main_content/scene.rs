@@ -123,6 +123,23 @@ impl<'a> Scene<'a> {
         self.most_like_title.map(|(at, _)| at)
     }
 
+    /// The heading that is like the first part of the title, before the name of the manual or the
+    /// site: where the page's most prominent text is that name. It follows the headline, if that is
+    /// a heading.
+    pub(crate) fn subject(&self) -> Option<usize> {
+        let title = self.outline.title.as_deref()?;
+        let end = [" - ", " | ", " — ", " – ", " · ", " (", ": "].iter().filter_map(|sign| title.find(sign)).min()?;
+        let subject = Declarations::new(title.get(..end)?, "");
+        let level = |i: usize| self.holder(i).map_or(0, |h| heading(h.tag));
+        let from = self.headline().filter(|at| matches!(level(*at), 1 | 2)).map_or(0, |at| at + 1);
+        (from..self.measures.len()).filter(|i| matches!(level(*i), 1 | 2) && !self.is_around(*i)).find(|i| {
+            let m = BlockMeasure::of(self.text(*i), 0, &subject);
+            let common = m.title.count_ones() as usize;
+            let either = (m.words + subject.title as usize).saturating_sub(common);
+            common > 0 && common * 2 >= either && self.measures[*i].linked * 2 < self.measures[*i].bytes
+        })
+    }
+
     /// Whether a block can be the title of a page: a heading, or anything else that is not a link.
     pub(crate) fn is_title(&self, i: usize) -> bool {
         let is_heading = self.holder(i).is_some_and(|h| heading(h.tag) > 0);
@@ -139,6 +156,56 @@ impl<'a> Scene<'a> {
     /// Whether a block is in an element named after authors.
     pub(crate) fn is_byline(&self, i: usize) -> bool {
         self.holder(i).is_some_and(|h| h.distance[ElementKind::Byline as usize] <= 1)
+    }
+
+    /// Whether a block is in a comment, a footer, a sidebar or among related pages, and the headline
+    /// is not.
+    pub(crate) fn is_around(&self, i: usize) -> bool {
+        let kinds = [
+            ElementKind::Comment,
+            ElementKind::Related,
+            ElementKind::Footer,
+            ElementKind::Sidebar,
+            ElementKind::Aside,
+            ElementKind::NavigationTag,
+        ];
+        self.is_apart(i, &kinds.map(|kind| kind as usize))
+    }
+
+    /// Whether a block is in a comment, and the headline is not.
+    pub(crate) fn is_comment(&self, i: usize) -> bool {
+        self.is_apart(i, &[ElementKind::Comment as usize])
+    }
+
+    fn is_apart(&self, i: usize, kinds: &[usize]) -> bool {
+        let steps = self.headline().map_or(usize::from(FAR), |at| self.way(i, at).0);
+        self.holder(i).is_some_and(|h| usize::from(h.nearest(kinds)) < steps)
+    }
+
+    /// The steps from a block's element up to the first one that contains another block, too, and
+    /// that element, if it is not the page itself.
+    fn way(&self, from: usize, to: usize) -> (usize, Option<usize>) {
+        let frame = |i: usize| self.outline.pieces.get(i).map(|piece| piece.frame);
+        let above: Vec<usize> = self.ancestors(frame(to)).collect();
+        let steps = self.ancestors(frame(from)).take_while(|at| !above.contains(at)).count();
+        (steps, self.ancestors(frame(from)).nth(steps))
+    }
+
+    /// Whether a block stands beside the headline: not in the head of the site above it, nor in a
+    /// list or table of other things.
+    pub(crate) fn is_beside(&self, i: usize, headline: usize) -> bool {
+        let (steps, common) = self.way(i, headline);
+        let is_page = common.and_then(|at| self.holders.get(at)).is_none_or(|h| matches!(h.tag, Tag::Body | Tag::Html));
+        let listed = [ElementKind::Item as usize, ElementKind::Cell as usize];
+        let is_dated = [ElementKind::Byline as usize, ElementKind::Dated as usize];
+        let is_other = |h: &Holder| {
+            let is_term = matches!(h.tag, Tag::Dt | Tag::Dd | Tag::Th);
+            (is_term || usize::from(h.nearest(&listed)) < steps) && h.nearest(&is_dated) == FAR
+        };
+        // Above the headline and apart from it is the head of the site, with today's date.
+        let is_head = |h: &Holder| h.tag == Tag::Header || h.distance[ElementKind::Header as usize] == 0;
+        let is_near = !is_page || (steps <= 1 && !self.holder(i).is_some_and(is_head));
+        (i > headline || is_near) && !self.holder(i).is_some_and(is_other)
     }
 
     /// The element of a block.

@@ -1,28 +1,9 @@
-//! How do programs read, in blocks and in lines, and which language are they in?
+//! How do programs read, in blocks and in lines?
 
 use super::inline::{InlineStyle, is_silent, space};
-use super::tree::{NodeId, ROOT, is_block};
+use super::tree::{NodeId, is_block};
 use super::write::MarkdownWriter;
 use crate::html::name::Tag;
-
-/// How far up a highlighter may have written the language.
-const REACH: usize = 4;
-
-/// Prefixes of class names that are followed by the language.
-const PREFIXES: &[&str] = &["language-", "lang-", "highlight-source-", "highlight-", "source-", "brush:"];
-
-/// Class names that stand beside the language.
-const COMPANIONS: &[&str] = &[
-    "sourcecode",
-    "hljs",
-    "prettyprint",
-    "mw-geshi",
-    "codehilite",
-    "code-block",
-    "chroma",
-    "rust-example-rendered",
-    "item-decl",
-];
 
 /// Class of a block of code whose lines are blocks (Doxygen).
 const FRAGMENT: &[&str] = &["fragment"];
@@ -30,22 +11,44 @@ const FRAGMENT: &[&str] = &["fragment"];
 const LINE: &[&str] = &["line"];
 
 /// Classes of what stands in a program and is no part of it: links to its source, line numbers.
-const FOREIGN: &[&str] = &["viewcode-link", "linenos", "lineno", "line-number", "react-syntax-highlighter-line-number"];
+const FOREIGN: &[&str] = &[
+    "viewcode-link",
+    "linenos",
+    "lineno",
+    "line-number",
+    "linenumber",
+    "react-syntax-highlighter-line-number",
+    "ln",
+    "lnt",
+    "rouge-gutter",
+    "hljs-ln-numbers",
+    "blob-num",
+];
 
-/// Names of no language.
-const NONE: &[&str] = &["default", "none", "text", "plain", "plaintext", "txt", "nohighlight", "notranslate"];
-
-/// What some highlighters call languages, and what everybody calls them.
-const ALIASES: &[(&str, &str)] =
-    &[("python3", "python"), ("pycon3", "pycon"), ("c++", "cpp"), ("js", "javascript"), ("golang", "go")];
+/// Classes of what contains the lines of a program that another highlighter has taken apart.
+const CONTAINER: &[&str] = &["container"];
+const HIGHLIGHTER: &[&str] = &["syntaxhighlighter"];
+/// How far up it is.
+const FAR: usize = 7;
 
 impl MarkdownWriter<'_> {
-    /// Writes a fenced code block.
+    /// Writes a fenced code block, or several where an element holds one program in each of several
+    /// languages.
     pub(super) fn code_block(&mut self, id: NodeId) {
+        let versions = self.versions(id);
+        if versions.len() > 1 {
+            return versions.into_iter().for_each(|version| self.one_program(version));
+        }
+        self.one_program(id);
+    }
+
+    fn one_program(&mut self, id: NodeId) {
         let text = match self.tree.tag(id) {
             Some(Tag::Div) => self.lines_of_fragment(id),
+            Some(tag) if is_inline_code(tag) && !self.is_within_pre(id) => self.broken_lines(id),
             _ => self.plain(id).replace("\r\n", "\n"),
         };
+        let text = text.replace('\u{a0}', " ");
         let code = text.strip_prefix('\n').unwrap_or(&text).trim_end();
         if code.trim().is_empty() {
             return;
@@ -62,7 +65,7 @@ impl MarkdownWriter<'_> {
         let lines: Vec<String> =
             text.lines().map(folded).filter(|line| !line.is_empty()).map(|line| code_span(&line)).collect();
         // Line breaks matter where a browser shows them; elsewhere they are in the source alone.
-        let code = match style.cell && self.breaks_lines(id) {
+        let code = match style.cell && (self.tree.tag(id) == Some(Tag::Pre) || self.breaks_lines(id)) {
             true => lines.join("<br>"),
             false => code_span(&folded(&text)),
         };
@@ -84,7 +87,54 @@ impl MarkdownWriter<'_> {
     /// Whether an element is a program whose lines are elements of their own.
     pub(super) fn is_fragment(&self, id: NodeId) -> bool {
         let mut said = self.tree.children(id).filter(|child| self.holds_kept(*child));
-        self.tree.has_class(id, FRAGMENT) && said.all(|line| self.tree.has_class(line, LINE))
+        let is_fragment = self.tree.has_class(id, FRAGMENT) || self.is_taken_apart(id);
+        is_fragment && said.all(|line| self.tree.has_class(line, LINE))
+    }
+
+    fn is_taken_apart(&self, id: NodeId) -> bool {
+        let mut around = std::iter::successors(Some(id), |node| Some(self.tree.parent(*node))).take(FAR);
+        self.tree.has_class(id, CONTAINER) && around.any(|node| self.tree.has_class(node, HIGHLIGHTER))
+    }
+
+    /// The programs of an element that consists of several, each in a language of its own.
+    fn versions(&self, id: NodeId) -> Vec<NodeId> {
+        let said: Vec<NodeId> = self.tree.children(id).filter(|child| self.holds_kept(*child)).collect();
+        let is_program =
+            |child: &NodeId| self.tree.tag(*child) == Some(Tag::Code) && self.own_language(*child).is_some();
+        if self.tree.tag(id) == Some(Tag::Pre) && said.iter().all(is_program) { said } else { Vec::new() }
+    }
+
+    /// The program that running text consists of: code with line breaks, and nothing beside it.
+    pub(super) fn only_program(&self, nodes: &[NodeId]) -> Option<NodeId> {
+        let mut said = nodes.iter().copied().filter(|node| self.holds_kept(*node));
+        let only = said.next().filter(|_| said.next().is_none())?;
+        let is_code = self.tree.tag(only).is_some_and(is_inline_code);
+        (is_code && self.broken_lines(only).trim().contains('\n')).then_some(only)
+    }
+
+    fn is_within_pre(&self, id: NodeId) -> bool {
+        self.tree.tag(self.tree.parent(id)) == Some(Tag::Pre)
+    }
+
+    /// Code that is not preformatted: only `<br>` ends a line, and other white space is folded.
+    fn broken_lines(&self, id: NodeId) -> String {
+        let mut text = String::new();
+        for node in self.tree.below(id) {
+            match self.tree.tag(node) {
+                Some(Tag::Br) => text.push('\n'),
+                None if self.is_kept(node) => {
+                    for c in self.tree.text(node).chars() {
+                        match c {
+                            ' ' | '\t' | '\r' | '\n' if text.is_empty() || text.ends_with([' ', '\n']) => {}
+                            ' ' | '\t' | '\r' | '\n' => text.push(' '),
+                            c => text.push(c),
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        text.split('\n').map(str::trim_end).collect::<Vec<_>>().join("\n")
     }
 
     fn lines_of_fragment(&self, id: NodeId) -> String {
@@ -118,6 +168,12 @@ impl MarkdownWriter<'_> {
         text
     }
 
+    /// All text below a node, numbers of lines included.
+    pub(super) fn every_line(&self, id: NodeId) -> String {
+        let texts = self.tree.below(id).filter(|node| self.tree.tag(*node).is_none());
+        texts.map(|node| self.tree.text(node)).collect::<Vec<_>>().join(" ")
+    }
+
     fn add_plain(&self, id: NodeId, text: &mut String) {
         if self.tree.tag(id).is_none() && self.is_kept(id) {
             text.push_str(&self.tree.text(id));
@@ -126,7 +182,7 @@ impl MarkdownWriter<'_> {
             let tag = self.tree.tag(child);
             let is_skipped = match tag {
                 Some(Tag::A) => self.is_permalink(child),
-                Some(Tag::Span) => self.tree.has_class(child, FOREIGN),
+                Some(Tag::Span | Tag::Td | Tag::Pre | Tag::Div) => self.tree.has_class(child, FOREIGN),
                 Some(tag) => is_silent(tag),
                 None => false,
             };
@@ -140,22 +196,11 @@ impl MarkdownWriter<'_> {
             }
         }
     }
+}
 
-    /// The language of a code block, from the classes of what it contains and what contains it.
-    fn language(&self, id: NodeId) -> Option<String> {
-        let inner = self.tree.children(id).find(|child| self.tree.tag(*child) == Some(Tag::Code));
-        let mut outer = id;
-        let around = std::iter::from_fn(|| {
-            let here = outer;
-            outer = self.tree.parent(outer);
-            (here != ROOT).then_some(here)
-        });
-        let around: Vec<NodeId> = inner.into_iter().chain(around.take(REACH)).collect();
-        around.into_iter().find_map(|element| {
-            let given = ["data-lang", "data-language"].iter().find_map(|name| self.tree.short_attribute(element, name));
-            given.and_then(|name| known(&name)).or_else(|| in_classes(&self.tree.short_attribute(element, "class")?))
-        })
-    }
+/// Whether an element is code within a line.
+fn is_inline_code(tag: Tag) -> bool {
+    matches!(tag, Tag::Code | Tag::Tt)
 }
 
 fn break_line(is_line: bool, text: &mut String) {
@@ -184,30 +229,4 @@ fn longest_run(text: &str, wanted: char) -> usize {
         longest = longest.max(run);
     }
     longest
-}
-
-fn in_classes(classes: &str) -> Option<String> {
-    let classes = classes.to_ascii_lowercase().replace("brush: ", "brush:");
-    let names = || classes.split_ascii_whitespace();
-    let prefixed = names().find_map(|name| {
-        let rest = PREFIXES.iter().find_map(|prefix| name.strip_prefix(prefix))?;
-        known(rest.trim_end_matches(';'))
-    });
-    prefixed.or_else(|| {
-        let beside = names().any(|name| COMPANIONS.contains(&name));
-        let others = || names().filter(|name| !COMPANIONS.contains(name));
-        if beside { others().find_map(known) } else { None }
-    })
-}
-
-/// The name of a language as it is commonly written; `None` if it is none.
-fn known(name: &str) -> Option<String> {
-    let name = name.trim().to_ascii_lowercase();
-    let plausible = (1..20).contains(&name.len())
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'#' | b'-'));
-    if !plausible || NONE.contains(&name.as_str()) {
-        return None;
-    }
-    let alias = ALIASES.iter().find(|(alias, _)| *alias == name);
-    Some(alias.map_or(name, |(_, usual)| (*usual).to_owned()))
 }

@@ -8,6 +8,7 @@ use super::tree::{NodeId, is_block};
 use super::write::MarkdownWriter;
 use crate::gather::{has_scheme, trim};
 use crate::html::name::Tag;
+use std::borrow::Cow;
 
 /// How many nodes are searched for the next character.
 const NEAR: usize = 8;
@@ -17,6 +18,9 @@ const LONGEST_REFERENCE: usize = 40;
 
 /// Classes of spans that are there for editors.
 const EDITING: &[&str] = &["mw-editsection", "editsection"];
+
+/// Class of the name of a language beside a program.
+const LABEL: &[&str] = &["lang"];
 
 /// Classes of spans that hold highlighted programs.
 pub(super) const HIGHLIGHTED: &[&str] = &["mw-geshi", "mw-highlight"];
@@ -67,7 +71,10 @@ impl MarkdownWriter<'_> {
                 self.inline_children(id, style, out);
                 out.push('”');
             }
+            Tag::Pre if style.cell => self.inline_code(id, style, out),
             Tag::Math => self.formula(id, out),
+            Tag::Script if self.tex_script(id, out) => {}
+            Tag::Span | Tag::Div | Tag::P if self.marked_tex(id, out) => {}
             Tag::Input => self.check_box(id, out),
             _ if is_silent(tag) => {}
             Tag::Other if matches!(self.tree.name(id).to_ascii_lowercase().as_str(), "kbd" | "samp") => {
@@ -101,7 +108,7 @@ impl MarkdownWriter<'_> {
     fn span(&self, id: NodeId, style: InlineStyle, out: &mut String) -> bool {
         let Some(classes) = self.tree.short_attribute(id, "class") else { return false };
         let has = |wanted: &[&str]| classes.split_ascii_whitespace().any(|class| wanted.contains(&class));
-        if has(EDITING) {
+        if has(EDITING) || (has(LABEL) && self.is_label_of_code(id)) || self.is_set_twice(&classes) {
             return true;
         }
         if has(HIGHLIGHTED) {
@@ -112,6 +119,12 @@ impl MarkdownWriter<'_> {
             return self.formula_span(id, &classes, style, out);
         }
         true
+    }
+
+    /// Whether a span says in which language the program behind it is.
+    fn is_label_of_code(&self, id: NodeId) -> bool {
+        let siblings = std::iter::successors(self.tree.sibling(id), |node| self.tree.sibling(*node));
+        siblings.take(NEAR).any(|node| self.tree.tag(node) == Some(Tag::Pre) && self.language(node).is_some())
     }
 
     /// Spans that are shown as lines.
@@ -196,7 +209,7 @@ impl MarkdownWriter<'_> {
     }
 
     fn image(&self, id: NodeId, style: InlineStyle, out: &mut String) {
-        if !self.is_kept(id) {
+        if !self.is_kept(id) || self.fallback_formula(id, out) {
             return;
         }
         let alt = self.tree.attribute(id, "alt");
@@ -210,10 +223,24 @@ impl MarkdownWriter<'_> {
         let sources = ["src", "data-src", "data-original", "data-lazy-src"];
         let mut targets = sources.iter().filter_map(|name| self.tree.attribute(id, name));
         let target = targets.find(|src| !src.trim().is_empty() && !has_scheme(trim(src), "data"));
+        let target = target.map(Cow::into_owned).or_else(|| self.first_of_several(id));
         match target.and_then(|src| self.absolute(trim(&src))) {
-            Some(url) => out.push_str(&format!("![{}]({})", label.trim(), destination(&url))),
+            Some(url) => {
+                let image = format!("![{}]({})", label.trim(), destination(&url));
+                // The same picture again, for browsers without scripts.
+                if !out.trim_end().ends_with(&image) {
+                    out.push_str(&image);
+                }
+            }
             None => out.push_str(label.trim()),
         }
+    }
+
+    /// The first of the pictures of several sizes that an image offers.
+    fn first_of_several(&self, id: NodeId) -> Option<String> {
+        let mut given = ["srcset", "data-srcset"].iter().filter_map(|name| self.tree.attribute(id, name));
+        let first = given.find_map(|set| set.split_whitespace().next().map(|url| url.trim_matches(',').to_owned()));
+        first.filter(|url| !url.is_empty() && !has_scheme(url, "data"))
     }
 
     /// A target as an absolute URL; a target that is none stays as it is written.

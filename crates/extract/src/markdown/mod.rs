@@ -8,6 +8,7 @@
 
 mod code;
 mod formula;
+mod highlight;
 mod inline;
 mod list;
 mod table;

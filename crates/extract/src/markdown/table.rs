@@ -12,6 +12,8 @@ use crate::html::name::Tag;
 const MAX_COLUMNS: usize = 64;
 /// Maximum length of a cell of a pipe table, in bytes of source text.
 const MAX_CELL: usize = 2_000;
+/// Maximum lines of a program in a cell of a table with headings.
+const MAX_LINES: usize = 12;
 /// Maximum length of a cell that shares a line with others.
 const MAX_LABEL: usize = 200;
 /// Maximum rows that a cell spans (HTML, 4.9.11).
@@ -81,7 +83,8 @@ impl MarkdownWriter<'_> {
                 length += self.tree.text(node).trim().len();
                 length <= MAX_LABEL
             }
-            Some(tag) => !is_block(tag) || tag == Tag::Div,
+            Some(Tag::Div) => !self.is_fragment(node),
+            Some(tag) => !is_block(tag),
         })
     }
 
@@ -91,8 +94,10 @@ impl MarkdownWriter<'_> {
             match self.tree.tag(child) {
                 Some(Tag::Tr) => {
                     let is_cell = |id: &NodeId| matches!(self.tree.tag(*id), Some(Tag::Td | Tag::Th));
-                    let cells: Vec<NodeId> =
-                        self.tree.children(child).filter(is_cell).filter(|c| !self.is_gutter(*c)).collect();
+                    let all: Vec<NodeId> = self.tree.children(child).filter(is_cell).collect();
+                    let is_shown =
+                        |cell: &NodeId| !self.is_gutter(*cell) && (all.len() < 2 || !self.is_numbering(*cell));
+                    let cells: Vec<NodeId> = all.iter().copied().filter(is_shown).collect();
                     let heads = !cells.is_empty() && cells.iter().all(|cell| self.tree.tag(*cell) == Some(Tag::Th));
                     rows.push(TableRow { cells, heads });
                 }
@@ -114,6 +119,16 @@ impl MarkdownWriter<'_> {
         class.split_ascii_whitespace().any(|name| matches!(name, "linenos" | "lineno" | "gutter" | "line-numbers"))
     }
 
+    /// Whether a cell holds nothing but numbers of lines, as if they were a program.
+    fn is_numbering(&self, cell: NodeId) -> bool {
+        let is_program = self.tree.below(cell).any(|node| self.tree.tag(node) == Some(Tag::Pre));
+        let follows = |numbers: &[Option<u32>]| matches!(numbers, [Some(a), Some(b)] if a.checked_add(1) == Some(*b));
+        is_program && {
+            let numbers: Vec<Option<u32>> = self.every_line(cell).split_whitespace().map(|n| n.parse().ok()).collect();
+            numbers.first().is_some_and(Option::is_some) && numbers.windows(2).all(follows)
+        }
+    }
+
     fn is_data(&self, rows: &[TableRow]) -> bool {
         let columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
         let headed = rows.iter().any(|row| row.heads);
@@ -126,18 +141,18 @@ impl MarkdownWriter<'_> {
         {
             return only.cells.iter().all(|cell| self.is_label(*cell));
         }
-        rows.iter().flat_map(|row| &row.cells).all(|cell| self.is_short(*cell))
+        rows.iter().flat_map(|row| &row.cells).all(|cell| self.is_short(*cell, headed))
     }
 
-    /// Whether a cell fits into one line.
-    fn is_short(&self, cell: NodeId) -> bool {
+    /// Whether a cell fits into one line. Below headings, short programs do, too.
+    fn is_short(&self, cell: NodeId, is_headed: bool) -> bool {
         let mut length = 0;
         self.tree.below(cell).skip(1).all(|node| match self.tree.tag(node) {
             None => {
                 length += self.tree.text(node).trim().len();
                 length <= MAX_CELL
             }
-            Some(Tag::Pre) => self.plain(node).trim().lines().count() <= 1,
+            Some(Tag::Pre) => self.plain(node).trim().lines().count() <= if is_headed { MAX_LINES } else { 1 },
             Some(tag) => !matches!(
                 tag,
                 Tag::Table | Tag::H1 | Tag::H2 | Tag::H3 | Tag::Blockquote | Tag::Article | Tag::Section | Tag::Hr

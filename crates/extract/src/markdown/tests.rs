@@ -377,3 +377,127 @@ fn wild_markup_is_read_in_linear_time() {
     let attributes: String = (0..50_000).map(|i| format!(" a{i}")).collect();
     assert_eq!(shown(&format!("<p{attributes}>y")), "y\n");
 }
+
+#[test]
+fn the_numbers_of_lines_are_no_part_of_a_program() {
+    reads(
+        "<div class='language-ruby highlighter-rouge'><pre class=highlight><code><table class=rouge-table><tr><td class='rouge-gutter gl'><pre class=lineno>1\n2\n</pre></td>\
+         <td class=rouge-code><pre>def a\nend\n</pre></td></tr></table></code></pre></div>\
+         <table class=lntable><tr><td><pre><code><span class=lnt>1\n</span><span class=lnt>2\n</span></code></pre></td><td><pre><code class=language-go>func main() {\n}\n</code></pre></td></tr></table>\
+         <table class=listing_frame><tr><td><pre>1\n2\n3</pre></td><td><pre>int a;\n\nint b;</pre></td></tr></table>\
+         <pre><code><span class=ln>1</span>package main\n<span class=ln>2</span>import x</code></pre>",
+        &expect![[r#"
+            ```ruby
+            def a
+            end
+            ```
+
+            ```go
+            func main() {
+            }
+            ```
+
+            ```
+            int a;
+
+            int b;
+            ```
+
+            ```
+            package main
+            import x
+            ```
+        "#]],
+    );
+}
+
+#[test]
+fn highlighters_say_the_language_in_many_ways() {
+    for (html, language) in [
+        ("<pre><code class=python>x</code></pre>", "python"),
+        ("<pre class='code ruby'><code class=ruby>x</code></pre>", "ruby"),
+        ("<pre lang=python>x</pre>", "python"),
+        ("<pre lang=en>x</pre>", ""),
+        ("<pre class=EnlighterJSRAW data-enlighter-language=js>x</pre>", "javascript"),
+        ("<pre data-syntaxhighlighter-params='brush: java; gutter: false'>x</pre>", "java"),
+        ("<div class='highlight hl-ipython3'><pre>x</pre></div>", "python"),
+        ("<div class=language-js><span class=lang>js</span><pre class=shiki>x</pre></div>", "javascript"),
+        ("<div class='content python'><pre>x</pre></div>", ""),
+    ] {
+        assert_eq!(shown(html), format!("```{language}\nx\n```\n"), "{html}");
+    }
+}
+
+#[test]
+fn programs_that_are_taken_apart_are_put_together() {
+    reads(
+        "<div class='syntaxhighlighter js'><table><tr><td class=gutter><div class=line>1</div><div class=line>2</div></td><td class=code><div class=container>\
+         <div class=line><code>var</code> <code>a;</code></div><div class=line><code>&nbsp;&nbsp;</code><code>b();</code></div></div></td></tr></table></div>\
+         <div class=phpcode><code><span>&lt;?php<br />\n</span>$a&nbsp;=&nbsp;1;<br />\n&nbsp;&nbsp;echo;</code></div>\
+         <pre><input type=checkbox><code class=language-mjs>import a;</code><code class=language-cjs>require(a);</code></pre>\
+         <p>In a line <code>a<br>b</code></p>",
+        &expect![[r#"
+            ```javascript
+            var a;
+              b();
+            ```
+
+            ```php
+            <?php
+            $a = 1;
+              echo;
+            ```
+
+            ```mjs
+            import a;
+            ```
+
+            ```cjs
+            require(a);
+            ```
+
+            In a line `a b`
+        "#]],
+    );
+}
+
+#[test]
+fn formulas_that_are_set_by_programs_are_their_tex() {
+    reads(
+        "<p>So <span class='math notranslate'>\\(a^2 + b_i\\)</span> and <span class=katex><span class=katex-mathml><math><semantics><mi>x</mi>\
+         <annotation encoding='application/x-tex'>x^2</annotation></semantics></math></span><span class=katex-html>x2</span></span> and \
+         <script type='math/tex'>y_3</script><span class=MathJax>y3</span> and <span><img class=mwe-math-fallback-image-inline alt='{\\displaystyle E}' src=e.svg></span>.</p>\
+         <div class=math>\\[\\sum_i i\\]</div><p class=math>no formula</p>",
+        &expect![[r#"
+            So $a^2 + b_i$ and $x^2$ and $y_3$ and $E$.
+
+            $$\sum_i i$$
+
+            no formula
+        "#]],
+    );
+}
+
+#[test]
+fn pictures_are_found_where_scripts_would_load_them_and_once() {
+    reads(
+        "<p><img srcset='s.jpg 1x, t.jpg 2x' alt=S></p><p><img data-src=l.jpg src='data:image/gif;base64,R0' alt=L><noscript><img src=l.jpg alt=L></noscript></p>",
+        &expect![[r#"
+            ![S](http://a.org/d/s.jpg)
+
+            ![L](http://a.org/d/l.jpg)
+        "#]],
+    );
+}
+
+#[test]
+fn short_programs_stay_in_tables_with_headings() {
+    reads(
+        "<table><tr><th>k<th>v<tr><td>a<td><pre>x\ny</pre></table>",
+        &expect![[r#"
+            | k | v |
+            | --- | --- |
+            | a | `x`<br>`y` |
+        "#]],
+    );
+}

@@ -137,6 +137,7 @@ impl<'a> MarkdownWriter<'a> {
             Tag::P if self.tree.has_class(id, ADMONITION) => self.labelled(id, "**"),
             Tag::Aside | Tag::Div | Tag::Li if self.is_footnote(id) => self.footnote(id),
             Tag::Figcaption | Tag::Caption => self.labelled(id, "*"),
+            Tag::Div | Tag::P if self.formula_block(id) => {}
             Tag::A => {
                 self.pending_link = Some(id);
                 self.blocks(id);
@@ -160,6 +161,16 @@ impl<'a> MarkdownWriter<'a> {
             self.next_tight = Some(false);
             self.write(&format!("{} {text}", "#".repeat(level)));
         }
+    }
+
+    /// Writes a block that holds TeX; `false` if it holds none.
+    fn formula_block(&mut self, id: NodeId) -> bool {
+        let mut text = String::new();
+        let is_tex = self.marked_tex(id, &mut text);
+        if is_tex {
+            self.write(&text);
+        }
+        is_tex
     }
 
     fn rule(&mut self, id: NodeId) {
@@ -211,6 +222,9 @@ impl<'a> MarkdownWriter<'a> {
 
     /// Writes running text as a paragraph, if it says anything.
     pub(super) fn paragraph(&mut self, nodes: &[NodeId]) {
+        if let Some(program) = self.only_program(nodes) {
+            return self.code_block(program);
+        }
         let text = self.line(nodes);
         let text = text.trim();
         if !text.is_empty() {

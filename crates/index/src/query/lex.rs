@@ -66,13 +66,19 @@ impl Lexer<'_> {
                 self.at += 1;
                 return self.next();
             }
-            // `--amend` is an option of a program.
-            '-' if self.peek(1) != Some('-') => self.step(TokenKind::Not),
+            // `--amend` and `-S` are options of a program.
+            '-' if self.peek(1) != Some('-') && !self.is_letter_alone(1) => self.step(TokenKind::Not),
             '+' => self.step(TokenKind::Plus),
             c if QUOTES.contains(&c) => self.quoted()?,
             _ => self.field().map_or_else(|| self.word(), TokenKind::Field),
         };
         Ok(Some(Sign { at: begin + 1, kind }))
+    }
+
+    /// Whether a single letter stands there and nothing more.
+    fn is_letter_alone(&self, ahead: usize) -> bool {
+        let is_end = |c: char| c.is_whitespace() || c == ')';
+        self.peek(ahead).is_some_and(|c| c.is_ascii_alphabetic()) && self.peek(ahead + 1).is_none_or(is_end)
     }
 
     fn step(&mut self, kind: TokenKind) -> TokenKind {

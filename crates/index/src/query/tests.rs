@@ -34,10 +34,10 @@ fn understood(query: &str) -> String {
 fn words_side_by_side_are_all_wanted() {
     assert_eq!(understood("json load file"), "(and json load file)");
     assert_eq!(understood("a AND b OR c d"), "(or (and a b) (and c d))");
-    assert_eq!(understood("a (b OR c) -d NOT e"), "(and a (or b c) (not d) (not e))");
+    assert_eq!(understood("a (b OR c) -dd NOT e"), "(and a (or b c) (not dd) (not e))");
     assert_eq!(understood("\"to be\" or"), "(and \"to be\" or)");
     assert_eq!(understood("vec* vectr~ abcdefg~ colour~1"), "(and vec* vectr~1 abcdefg~2 colour~1)");
-    assert_eq!(understood("* -a"), "(and * (not a))");
+    assert_eq!(understood("* -aa"), "(and * (not aa))");
 }
 
 #[test]
@@ -47,6 +47,7 @@ fn code_and_addresses_are_words() {
     assert_eq!(understood("http://a.org/b?c=d"), "http://a.org/b?c=d");
     assert_eq!(understood("12:30 c++ a-b - x"), "(and 12:30 c++ a-b x)");
     assert_eq!(understood("git commit --amend -- x"), "(and git commit --amend x)");
+    assert_eq!(understood("dpkg -S file -x"), "(and dpkg -S file -x)");
     assert_eq!(understood("int main(int argc, char argv) (b)"), "(and int main(int argc, char argv) b)");
     assert_eq!(
         understood("(print(a, (-b)) OR f(\"c d\", e)) g"),
@@ -83,7 +84,7 @@ fn what_is_wrong_is_told_with_its_place() {
         ("OR a", "1: something must stand before OR"),
         ("a OR", "3: something must follow OR"),
         ("a NOT", "3: something must follow NOT"),
-        ("-a", "1: it only says what to leave out; say what to look for, too, or * for every page"),
+        ("-aa", "1: it only says what to leave out; say what to look for, too, or * for every page"),
         ("b titel:a", "3: there is no field titel:, did you mean title:?"),
         ("sites:x", "1: there is no field sites:, did you mean site:?"),
         ("title: a", "1: what to look for must follow title: at once"),

@@ -204,10 +204,16 @@ impl Chain {
         // nothing, and neither does one without text.
         if std::ptr::eq(second.bytes(), new.bytes()) || !second.is_text() {
             let left = noise::judge(url, &before, &now_blocks, Some(&now_blocks), &noise.apart());
-            return decided(left, now.note.as_deref());
+            return decided(self.told(left), now.note.as_deref());
         }
         let again = self.kept(self.passage(second).blocks);
-        decided(noise::judge(url, &before, &now_blocks, Some(&again), noise), now.note.as_deref())
+        let left = noise::judge(url, &before, &now_blocks, Some(&again), noise);
+        decided(self.told(left), now.note.as_deref())
+    }
+
+    /// Counters are no change where what lies around is none.
+    fn told<'a>(&self, left: RemainingChanges<'a>) -> RemainingChanges<'a> {
+        if self.mark_around { left.without_counters() } else { left }
     }
 
     fn by(&self) -> &'static str {

@@ -15,7 +15,7 @@ use orb_page::Block;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Maximum findings of each kind that are kept.
-const MOST_FINDINGS: usize = 1_000;
+pub(super) const MOST_FINDINGS: usize = 1_000;
 /// Maximum blocks of a gap that are tried for one template.
 const NEAR: usize = 256;
 /// Maximum blocks of a gap that are tried for slots known from the host.

@@ -10,6 +10,7 @@
 //! A difference is noise only if it lies where the two responses differ, is no larger than what
 //! they showed, and nothing that they share is missing from the old version.
 
+mod counter;
 mod evidence;
 mod explain;
 mod memory;
@@ -24,8 +25,9 @@ pub(crate) use evidence::likeness;
 pub(crate) use explain::Difference;
 pub(crate) use words::{ClassedWord, words};
 
+use counter::is_counter;
 use evidence::Evidence;
-use explain::{Explained, explain};
+use explain::{Explained, MOST_FINDINGS, explain};
 use memory::Memory;
 use orb_page::Block;
 use page::{PreparedBlock, lines};
@@ -125,6 +127,21 @@ pub(crate) enum RemainingChanges<'a> {
     Around(Vec<Difference<'a>>),
     /// Possibly some: a second response would tell.
     Unclear,
+}
+
+impl RemainingChanges<'_> {
+    /// The same with counters taken for what lies around the main content, wherever they stand.
+    pub(crate) fn without_counters(self) -> Self {
+        let Self::Changes(all) = self else { return self };
+        // Beyond the limit nothing is known.
+        if all.len() >= MOST_FINDINGS {
+            return Self::Changes(all);
+        }
+        let is_counter =
+            |d: &Difference<'_>| matches!((d.old, d.new), (Some(old), Some(new)) if is_counter(d.place, old, new));
+        let (counters, edits): (Vec<_>, Vec<_>) = all.into_iter().partition(is_counter);
+        if edits.is_empty() { Self::Around(counters) } else { Self::Changes(edits) }
+    }
 }
 
 /// Removes noise from the differences between two versions, using a second response if there is
