@@ -2,8 +2,8 @@
 //!
 //! The media type, from the server's `Content-Type` and the first bytes: the parts of the WHATWG
 //! MIME Sniffing standard that matter to a crawler. The server is believed except where servers are
-//! known to be wrong: a missing or meaningless type, `text/plain` for everything, feeds and sitemaps
-//! served as HTML, and files with an unmistakable signature.
+//! known to be wrong: a missing or meaningless type, `text/plain` for everything, feeds and
+//! sitemaps served as HTML, and files with an unmistakable signature.
 
 mod containers;
 mod mail;
