@@ -76,6 +76,22 @@ fn a_crawl_that_is_refused_leaves_nothing_behind() {
 }
 
 #[test]
+fn whatever_else_is_refused_makes_no_home() {
+    let home = Home::new();
+    for (code, args) in [
+        (1, &["project", "new", "x/y"][..]),
+        (1, &["user", "grant", "bob", "x", "read"]),
+        (1, &["user", "add", "bob"]),
+        (2, &["crawl", "http://a.test/", "--store", "postgres://nobody@127.0.0.1:1/none"]),
+        (1, &["crawl", "http://a.test/", "--store", "nonsense", "--archive", "file:///nowhere"]),
+    ] {
+        let refused = home.orb(args);
+        refused.complaint(code);
+        assert!(!home.path().exists(), "{args:?}: {refused}");
+    }
+}
+
+#[test]
 fn a_scheme_that_is_not_crawled_is_refused_by_name() {
     for (url, scheme) in [
         ("gopher://example.test/", "gopher"),

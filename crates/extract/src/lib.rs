@@ -159,6 +159,12 @@ impl<'a> TypedContent<'a> {
         is_flat || matches!(self.mime, "text/xml" | "application/xml") || self.mime.ends_with("+xml")
     }
 
+    /// XML in UTF-16 as UTF-8, and what it was in: its format is told by the name of its root.
+    fn narrowed(&self) -> Option<(String, &'static str)> {
+        let (encoding, _) = encoding_rs::Encoding::for_bom(self.bytes).filter(|_| self.is_xml())?;
+        (encoding != encoding_rs::UTF_8).then(|| (encoding.decode(self.bytes).0.into_owned(), encoding.name()))
+    }
+
     /// The local name of the root element, if its media type is XML.
     fn root(&self) -> Option<&'a [u8]> {
         if !self.is_xml() {
@@ -186,7 +192,14 @@ pub fn extract_within(content: &Content<'_>, room: String, wants_layout: bool) -
     });
     let mut found = Gather::new(Document { mime: mime.clone().into_owned(), ..Document::default() }, room);
     found.wants_layout = wants_layout;
-    dispatch(&TypedContent { bytes, mime: &mime, charset, url }, &mut found);
+    let source = TypedContent { bytes, mime: &mime, charset, url };
+    match source.narrowed() {
+        Some((text, encoding)) => {
+            dispatch(&TypedContent { bytes: text.as_bytes(), charset: Some("utf-8"), ..source }, &mut found);
+            found.doc.charset = Some(encoding.to_owned());
+        }
+        None => dispatch(&source, &mut found),
+    }
     let mut doc = found.finish();
     doc.title = doc.title.filter(|t| !t.is_empty());
     if doc.lang.is_none() {

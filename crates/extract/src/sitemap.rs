@@ -82,6 +82,16 @@ mod tests {
     }
 
     #[test]
+    fn a_sitemap_in_utf_16_is_one() {
+        let xml =
+            "\u{feff}<?xml version='1.0' encoding='UTF-16'?><urlset><url><loc>http://a.example/ü</loc></url></urlset>";
+        let bytes: Vec<u8> = xml.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let doc = extract(&Content { bytes: &bytes, mime: Some("text/xml"), charset: None, url: "" });
+        assert_eq!(doc.links.iter().map(|link| link.target.as_str()).collect::<Vec<_>>(), ["http://a.example/ü"]);
+        assert_eq!(doc.charset.as_deref(), Some("UTF-16LE"));
+    }
+
+    #[test]
     fn every_entry_is_a_link() {
         let xml = "<?xml version='1.0' encoding='UTF-8'?><!-- c --><urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'>\
             <url><loc>\n http://a.example/?x=1&amp;y=2 </loc><lastmod>2020-01-01</lastmod>\

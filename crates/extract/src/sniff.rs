@@ -2,8 +2,8 @@
 //!
 //! The media type, from the server's `Content-Type` and the first bytes: the parts of the WHATWG
 //! MIME Sniffing standard that matter to a crawler. The server is believed except where servers are
-//! known to be wrong: a missing or meaningless type, `text/plain` for everything, feeds served as
-//! HTML, and files with an unmistakable signature.
+//! known to be wrong: a missing or meaningless type, `text/plain` for everything, feeds and
+//! sitemaps served as HTML, and files with an unmistakable signature.
 
 mod containers;
 mod mail;
@@ -63,10 +63,12 @@ fn by_start<'a>(start: &[u8], given: Cow<'a, str>) -> Cow<'a, str> {
     match &*given {
         "" | "unknown/unknown" | "application/unknown" | "*/*" | "content/unknown" => unknown(start).into(),
         mime if !mime.contains('/') => unknown(start).into(),
-        "text/plain" => {
-            if is_binary(start) { strong_signature(start).unwrap_or("application/octet-stream") } else { "text/plain" }
-                .into()
+        "text/plain" => if is_binary(start) {
+            strong_signature(start).unwrap_or("application/octet-stream")
+        } else {
+            sitemap(start).unwrap_or("text/plain")
         }
+        .into(),
         "application/octet-stream"
         | "binary/octet-stream"
         | "application/x-download"
@@ -74,7 +76,9 @@ fn by_start<'a>(start: &[u8], given: Cow<'a, str>) -> Cow<'a, str> {
         | "application/force-download" => {
             if is_binary(start) { signature(start) } else { plain(start) }.map_or(given, Cow::from)
         }
-        "text/html" => strong_signature(start).or_else(|| feed(start)).map_or(given, Cow::from),
+        "text/html" => {
+            strong_signature(start).or_else(|| feed(start)).or_else(|| sitemap(start)).map_or(given, Cow::from)
+        }
         mime if mime.starts_with("image/") && mime != "image/svg+xml" => {
             signature(start).filter(|s| s.starts_with("image/")).map_or(given, Cow::from)
         }
@@ -206,6 +210,11 @@ fn feed(start: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// A sitemap, which programs make whose authors never look at its type.
+fn sitemap(start: &[u8]) -> Option<&'static str> {
+    matches!(root(start)?, b"urlset" | b"sitemapindex").then_some("application/xml")
+}
+
 /// The name of XML's root element, as written.
 pub(crate) fn root(start: &[u8]) -> Option<&[u8]> {
     let mut rest = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start);
@@ -300,6 +309,8 @@ mod tests {
             (b"%PDF-1.4", "text/html", "application/pdf"),
             (b"BM is a nice car", "text/html", "text/html"),
             (b"<rss version='2'>", "text/html", "application/rss+xml"),
+            (b"<?xml version='1.0'?>\n<urlset xmlns='x'>", "text/html", "application/xml"),
+            (b"<sitemapindex>", "text/plain", "application/xml"),
             (b"GIF89a", "image/png", "image/gif"),
             (b"<svg>", "image/svg+xml", "image/svg+xml"),
             (b"\x1F\x8B\x08", "application/octet-stream", "application/gzip"),

@@ -3,6 +3,8 @@
 //! Names and values lie back to back in one buffer: a response has about ten fields, and two
 //! allocations for each would be wasteful.
 
+use std::fmt::Write as _;
+
 /// Header fields in the order received.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Headers {
@@ -69,9 +71,42 @@ impl Headers {
 
     /// The media type of `Content-Type`, in lower case, without parameters.
     pub fn mime(&self) -> Option<String> {
-        let value = self.get("content-type")?;
-        let mime = value.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
+        let mime = self.content_type()?.split(';').next().unwrap_or("").trim().to_ascii_lowercase();
         (!mime.is_empty()).then_some(mime)
+    }
+
+    /// The value of `Content-Type` that counts. Of several, in several fields or separated by
+    /// commas, browsers take the last that is one (Fetch standard, "extract a MIME type").
+    fn content_type(&self) -> Option<String> {
+        let first = self.get("content-type")?;
+        let is_type = |value: &str| {
+            let essence = value.split(';').next().unwrap_or("").trim();
+            essence != "*/*" && essence.split_once('/').is_some_and(|(a, b)| !a.is_empty() && !b.is_empty())
+        };
+        if !first.contains(',') && self.values("content-type").nth(1).is_none() {
+            return Some(first);
+        }
+        let all: Vec<String> = self.all("content-type").collect();
+        let mut types = all.iter().flat_map(|value| value.split(',')).map(str::trim).filter(|value| is_type(value));
+        types.next_back().map(str::to_owned).or(Some(first))
+    }
+
+    /// The value of `Location`. Bytes that are no UTF-8 are escaped instead of replaced: servers
+    /// that write paths in another encoding know them by these bytes.
+    pub fn location(&self) -> Option<String> {
+        let value = self.values("location").next()?.trim_ascii();
+        if let Ok(text) = std::str::from_utf8(value) {
+            return Some(text.to_owned());
+        }
+        let mut out = String::with_capacity(value.len() * 3);
+        for &byte in value {
+            if byte.is_ascii() {
+                out.push(char::from(byte));
+            } else {
+                let _ = write!(out, "%{byte:02X}");
+            }
+        }
+        Some(out)
     }
 
     /// The content codings in the order applied, separated by commas.
@@ -81,7 +116,7 @@ impl Headers {
 
     /// The charset parameter of `Content-Type`, as written.
     pub fn charset(&self) -> Option<String> {
-        self.get("content-type")?.split(';').skip(1).find_map(|parameter| {
+        self.content_type()?.split(';').skip(1).find_map(|parameter| {
             let (name, value) = parameter.split_once('=')?;
             let value = value.trim().trim_matches(['"', '\'']);
             (name.trim().eq_ignore_ascii_case("charset") && !value.is_empty()).then(|| value.to_owned())
@@ -111,5 +146,30 @@ mod tests {
         assert_eq!(headers.all("a").collect::<Vec<_>>(), ["1", "2 more"]);
         assert_eq!((headers.get("b").as_deref(), headers.get("c"), headers.len()), (Some("\u{fffd}"), None, 4));
         assert!(!Headers::default().fold(b"nothing to go on"));
+    }
+    #[test]
+    fn of_several_media_types_the_last_counts() {
+        for (values, mime, charset) in [
+            (&["text/html; charset=a"][..], Some("text/html"), Some("a")),
+            (&["text/html, text/html; charset=b"], Some("text/html"), Some("b")),
+            (&["text/plain", "TEXT/HTML;charset=\"c\""], Some("text/html"), Some("c")),
+            (&["text/html; charset=d, */*"], Some("text/html"), Some("d")),
+            (&["text/html, nonsense"], Some("text/html"), None),
+            (&["html"], Some("html"), None),
+            (&["a, b"], Some("a, b"), None),
+            (&[""], None, None),
+            (&[], None, None),
+        ] {
+            let headers: Headers = values.iter().map(|value| ("Content-Type", *value)).collect();
+            assert_eq!((headers.mime().as_deref(), headers.charset().as_deref()), (mime, charset), "{values:?}");
+        }
+    }
+
+    #[test]
+    fn a_location_keeps_the_bytes_of_its_encoding() {
+        for (value, location) in [(&b"/\xc3\xbc x"[..], "/ü x"), (b" /\xfc%20 ", "/%FC%20"), (b"", "")] {
+            let headers: Headers = [(&b"location"[..], value)].into_iter().collect();
+            assert_eq!(headers.location().as_deref(), Some(location));
+        }
     }
 }

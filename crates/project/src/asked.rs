@@ -189,7 +189,8 @@ impl SeedReader {
                 SeedText::File(file) => file,
             };
             let text = std::fs::read_to_string(file).map_err(ProjectError::io("read the seeds in", Path::new(file)))?;
-            for (number, line) in text.lines().enumerate() {
+            // Editors on Windows put a byte order mark there.
+            for (number, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
                 let line = line.trim();
                 if !line.is_empty() && !line.starts_with('#') {
                     add(self.address(line, &format!("{file}:{}: ", number + 1))?);
@@ -243,6 +244,10 @@ mod tests {
         std::fs::write(&file, "seeds = ['http://a.test/']").unwrap();
         assert_eq!(asked(&home, &["http://a.test/", "http://b.test/"]).unwrap().name, "a.test");
         assert_eq!(asked(&home, &["http://[::1]:8080/x"]).unwrap().name, "1-8080");
+        let list = tmp.path().join("list");
+        std::fs::write(&list, "\u{feff}http://c.test/\r\n# not this one\r\n\r\n http://d.test/ \r\n").unwrap();
+        let listed = asked(&home, &[&format!("@{}", list.display())]).unwrap();
+        assert_eq!(listed.seeds.iter().map(Address::as_str).collect::<Vec<_>>(), ["http://c.test/", "http://d.test/"]);
         assert_eq!(asked(&home, &[file.to_str().unwrap()]).unwrap().name, "news");
     }
 

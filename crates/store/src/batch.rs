@@ -29,6 +29,8 @@ pub struct Batch {
     pub requeued: Vec<Requeued>,
     /// Whether none of these is in its queue already.
     pub sifted: bool,
+    /// Pages whose visit in this run does not count; they are also re-queued.
+    pub withdrawn: Vec<PageId>,
     /// Addresses that are aliases of known pages; those withheld are also dropped.
     pub aliases: Vec<AliasEntry>,
     /// Addresses that were withheld as aliases and are now fetched as tests.

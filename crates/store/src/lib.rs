@@ -55,9 +55,9 @@ pub use sqlite::{
     AckRow, AliasNote, AnchorRow, CatalogueReader, CatalogueWalk, Cell, ChangeRow, Column, ColumnNote, Degrees, DueRow,
     Extent, FailedTest, FlagCounts, FoundOn, HealthFindings, HealthKind, HealthRow, HealthTally, Holds, HostRow,
     ImageRow, KnownPage, LinkAnchor, LinkChange, LinkChangeRow, LinkFact, LinkRow, LinkValues, NewestRow, PageMark,
-    PageRow, PageSieve, PageStanding, PastVisit, QueryCaller, QueryEnd, QueryLimits, RankRow, ReportFilter, ReportRow,
-    RunReader, RunRecord, RunStatus, Stats, Sums, Table, TableColumn, TableNote, Unfetched, VisitRow, WaitingPage,
-    WithheldAlias, Worded, document_type, document_types, has_rank_tables, write_rank_tables,
+    PageRow, PageSieve, PageStanding, PastVisit, QueryCaller, QueryEnd, QueryLimits, RankRow, RedirectLoop,
+    ReportFilter, ReportRow, RunReader, RunRecord, RunStatus, Stats, Sums, Table, TableColumn, TableNote, Unfetched,
+    VisitRow, WaitingPage, WithheldAlias, Worded, document_type, document_types, has_rank_tables, write_rank_tables,
 };
 pub use stamp::FileStamp;
 pub use tally::{FlagTally, RunCounters};

@@ -115,6 +115,18 @@ impl RunCounters {
         }
     }
 
+    /// A visit that was counted as a redirect does not count after all; this was its flag.
+    pub fn withdraw_redirect(&mut self, flag: Flag, tracks: bool) {
+        let counter = match flag {
+            Flag::New if !tracks => Some(&mut self.flags.new),
+            Flag::Updated => Some(&mut self.flags.updated),
+            Flag::Error if tracks => Some(&mut self.absent),
+            _ => None,
+        };
+        let counters = [&mut self.pages, &mut self.redirects, &mut self.links].into_iter().chain(counter);
+        counters.for_each(|counter| *counter = counter.saturating_sub(1));
+    }
+
     /// Counts a page that is not fetched for this reason, if it is a trap.
     pub fn count_trap(&mut self, why: SkipReason) {
         if let Some(trap) = why.trap() {

@@ -1,6 +1,6 @@
 //! `orb crawl`: how is a crawl started or resumed?
 
-use super::{deliver, worker};
+use super::{deliver, with_home, worker};
 use crate::args::{Common, CrawlArgs, OrderArg, Render, ScopeName};
 use crate::failure::{CommandFailure, complain};
 use crate::live::Display;
@@ -14,28 +14,20 @@ use std::io::Write as _;
 use std::sync::Arc;
 
 pub(crate) fn run(common: &Common, args: &CrawlArgs) -> Result<(), CommandFailure> {
-    let is_new = !common.home.exists();
-    let home = Home::open(&common.home)?;
-    if let Some(at) = args.place.address(args.shared)? {
-        let request = shared_request(&home, &at, args)?;
-        let seed = request.seeds.first().map(Address::to_string).unwrap_or_default();
-        let Some(summary) = shared(common, request, at.clone(), args)? else { return Ok(()) };
-        finish(common, &summary, THERE)?;
-        return reached_there(&at, &summary, &seed);
-    }
-    let begun = request(&home, args).and_then(|request| {
-        let seed = request.seeds.first().map(Address::to_string).unwrap_or_default();
-        Ok((seed, crawl(common, &home, request)?))
-    });
-    let (seed, summary) = match begun {
-        Err(refused) if is_new => {
-            home.discard_if_empty();
-            return Err(refused);
+    with_home(common, |home| {
+        if let Some(at) = args.place.address(args.shared)? {
+            let request = shared_request(home, &at, args)?;
+            let seed = request.seeds.first().map(Address::to_string).unwrap_or_default();
+            let Some(summary) = shared(common, request, at.clone(), args)? else { return Ok(()) };
+            finish(common, &summary, THERE)?;
+            return reached_there(&at, &summary, &seed);
         }
-        begun => begun?,
-    };
-    finish(common, &summary, "")?;
-    reached(&home, &summary, &seed)
+        let request = request(home, args)?;
+        let seed = request.seeds.first().map(Address::to_string).unwrap_or_default();
+        let summary = crawl(common, home, request)?;
+        finish(common, &summary, "")?;
+        reached(home, &summary, &seed)
+    })
 }
 
 /// What is asked for on a shared store, which may know the project although this machine does not.

@@ -84,6 +84,21 @@ pub(crate) fn open(common: &Common, of: &ProjectArgs) -> Result<Collection, Comm
     })
 }
 
+/// Opens the home, which is made if it is missing, for a command that leaves something there. If
+/// the command fails and nothing came of it, a home that it has made is removed again.
+pub(crate) fn with_home(
+    common: &Common,
+    act: impl FnOnce(&Home) -> Result<(), CommandFailure>,
+) -> Result<(), CommandFailure> {
+    let is_new = !common.home.exists();
+    let home = Home::open(&common.home)?;
+    let done = act(&home);
+    if is_new && done.is_err() {
+        home.discard_if_empty();
+    }
+    done
+}
+
 /// The name of a project to which rights are given: one of the home, or of the shared store that
 /// the environment names.
 pub(crate) fn known_name(home: &Home, name: &str) -> Result<String, CommandFailure> {

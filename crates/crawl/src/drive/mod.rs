@@ -401,7 +401,7 @@ fn is_turned(url: &str, response: &Response) -> bool {
     let to_itself = |to: &str| to == url || (to.starts_with('/') && !to.starts_with("//") && Some(to) == path_of(url));
     (300..400).contains(&response.status)
         && response.headers.get("set-cookie").is_some()
-        && response.headers.get("location").is_some_and(|to| to_itself(&to))
+        && response.headers.location().is_some_and(|to| to_itself(&to))
 }
 
 /// Path and query of a canonical URL.

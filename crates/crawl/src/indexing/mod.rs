@@ -137,6 +137,11 @@ impl Feed {
         }
     }
 
+    /// The index may lack something: what that is, is found out at the end of the run.
+    pub(crate) fn leave_gap(&self) {
+        self.gap.store(true, Ordering::SeqCst);
+    }
+
     /// Passes on what a batch has recorded; waits only briefly.
     pub(crate) fn hand_over(&self, batch: &mut Batch, words: Vec<Option<Box<Wording>>>, mark: String) {
         let listens = self.listens.load(Ordering::Relaxed);

@@ -144,7 +144,7 @@ impl ReadingDesk {
                     text: String::from_utf8_lossy(&text).into_owned(),
                     crawl_delay: None,
                 };
-                let moved = (300..400).contains(&response.status).then(|| response.headers.get("location")).flatten();
+                let moved = (300..400).contains(&response.status).then(|| response.headers.location()).flatten();
                 let moved = moved.and_then(|to| reader.moved_to(lease, &to));
                 let records = reader.pack(&lease.url, outcome.at, response);
                 if moved.is_some_and(|to| self.shared.frontier().robots_moved(host, to.as_str(), at)) {

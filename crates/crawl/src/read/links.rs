@@ -22,6 +22,10 @@ const MAX_FOUND: usize = 16 << 20;
 /// Maximum links of a page from which session ids are learnt.
 const LEARNT_FROM: usize = 2_000;
 
+/// Maximum size of a page that may be there only to reload itself, and what it contains.
+const MAX_RELOADING: usize = 4 << 10;
+const REFRESH: &[u8] = b"http-equiv";
+
 /// Expected links per page, and expected bytes of URL and anchor text of one, for capacity.
 const LIKELY: usize = 16;
 const ROOM: usize = 80;
@@ -37,6 +41,18 @@ struct LinkingPage<'a> {
 }
 
 impl ResponseReader {
+    /// Whether a page does nothing but reload itself with a session id. It is then requested by
+    /// that URL, once.
+    pub(super) fn reloads(&mut self, lease: &Lease, response: &Response, bytes: &[u8]) -> bool {
+        let may_be = response.status == 200 && bytes.len() <= MAX_RELOADING && lease.asked.is_none();
+        if !may_be || !bytes.windows(REFRESH.len()).any(|word| word.eq_ignore_ascii_case(REFRESH)) {
+            return false;
+        }
+        let document = self.extract(lease, response, response.headers.mime().as_deref(), bytes);
+        let mut refreshes = document.links.iter().filter(|link| link.kind == LinkKind::Refresh);
+        refreshes.any(|link| self.rules.sessions.reloads(lease, &link.target))
+    }
+
     /// Resolves and judges the links and images of a page.
     pub(super) fn point(
         &self,
@@ -172,7 +188,7 @@ impl ResponseReader {
         if visit.kind != PageKind::Redirect {
             return None;
         }
-        let location = response.headers.get("location")?;
+        let location = response.headers.location()?;
         let asked = self.rules.sessions.asked(lease)?;
         let site = self.rules.sessions.of(asked.host());
         let target = match self.rules.sessions.reader(site.as_deref()).resolve(&asked, &location) {

@@ -57,12 +57,23 @@ pub(crate) struct Reading {
     pub words: Option<Box<Wording>>,
     /// What is known about the session ids of its host, if it revealed something new.
     pub sessions: Option<String>,
+    /// Whether the server set a cookie with it.
+    pub sets_cookie: bool,
 }
 
 impl Reading {
     /// A visit of which there is nothing to archive and nothing more to say.
     fn bare(visit: Visit, wire_bytes: u64) -> Self {
-        Self { visit, records: Vec::new(), wire_bytes, gist: None, heap_bytes: 0, words: None, sessions: None }
+        Self {
+            visit,
+            records: Vec::new(),
+            wire_bytes,
+            gist: None,
+            heap_bytes: 0,
+            words: None,
+            sessions: None,
+            sets_cookie: false,
+        }
     }
 }
 
@@ -206,6 +217,9 @@ impl ResponseReader {
         if let Some(version) = repeated(lease, response.status, opened.digest) {
             return Some(self.unchanged(lease, visit, response, version));
         }
+        if self.reloads(lease, response, &opened.bytes) {
+            return None;
+        }
         visit.length = opened.length;
         visit.digest = opened.digest;
         visit.etag = response.headers.get("etag");
@@ -254,7 +268,8 @@ impl ResponseReader {
         let heap_bytes = visit.links.size() as u64;
         let DocumentFindings { gist, words, sessions } = taken;
         let heap_bytes = heap_bytes + words.as_ref().map_or(0, |words| words.heap_bytes());
-        Some(Reading { visit, records, wire_bytes: response.wire.len(), gist, heap_bytes, words, sessions })
+        let (wire_bytes, sets_cookie) = (response.wire.len(), response.headers.get("set-cookie").is_some());
+        Some(Reading { visit, records, wire_bytes, gist, heap_bytes, words, sessions, sets_cookie })
     }
 
     /// A page that has not changed: nothing is extracted, and the archive gets a revisit record.
@@ -383,7 +398,7 @@ fn shares_payload(response: &Response) -> bool {
 /// The page kind of a response.
 fn kind_of(response: &Response, mime: &str) -> PageKind {
     match (response.status, response.truncated) {
-        (300..=399, _) if response.headers.get("location").is_some() => PageKind::Redirect,
+        (300..=399, _) if response.headers.location().is_some() => PageKind::Redirect,
         (status, _) if !(200..300).contains(&status) => PageKind::HttpError,
         (_, Some(Truncation::Time)) => PageKind::Timeout,
         (_, Some(Truncation::Length | Truncation::Unwanted)) => PageKind::Binary,

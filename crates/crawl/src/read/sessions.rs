@@ -132,19 +132,31 @@ impl Sessions {
     pub(crate) fn turns(&self, lease: &Lease, response: &Response) -> (bool, Option<String>) {
         let Some((asked, target)) = self.moved_to(lease, response) else { return (false, None) };
         let learnt = self.redirected(&asked, &target);
-        let identity = match self.of(asked.host()) {
+        (self.turn(lease, target), learnt)
+    }
+
+    /// Whether a page that reloads itself from here only says another spelling of its own URL. It
+    /// is then requested by that spelling.
+    pub(crate) fn reloads(&self, lease: &Lease, target: &str) -> bool {
+        let Some(asked) = self.asked(lease) else { return false };
+        let target = self.verbatim.resolve(&asked, target).ok();
+        target.filter(|target| target.host() == asked.host() && *target != asked).is_some_and(|to| self.turn(lease, to))
+    }
+
+    /// Has a page requested by another spelling of its URL next time, if it is one.
+    fn turn(&self, lease: &Lease, target: Address) -> bool {
+        let identity = match self.of(target.host()) {
             Some(site) => site.identity(target.as_str()).into_owned(),
             None => target.as_str().to_owned(),
         };
-        if self.canonical.parse(&identity).is_ok_and(|identity| identity.as_str() == lease.url) {
-            let mut turned = self.turned();
-            if turned.len() < MAX_HOSTS {
-                turned.insert(lease.page, target.into_string());
-                self.any.store(true, Ordering::Relaxed);
-                return (true, learnt);
-            }
+        let is_own = self.canonical.parse(&identity).is_ok_and(|identity| identity.as_str() == lease.url);
+        let mut turned = self.turned();
+        let turns = is_own && turned.len() < MAX_HOSTS;
+        if turns {
+            turned.insert(lease.page, target.into_string());
+            self.any.store(true, Ordering::Relaxed);
         }
-        (false, learnt)
+        turns
     }
 
     /// Forgets the other spelling of a page that is not requested again.
@@ -154,7 +166,7 @@ impl Sessions {
 
     /// The address requested and the one on the same host that it redirects to, ids included.
     fn moved_to(&self, lease: &Lease, response: &Response) -> Option<(Address, Address)> {
-        let location = (300..400).contains(&response.status).then(|| response.headers.get("location")).flatten()?;
+        let location = (300..400).contains(&response.status).then(|| response.headers.location()).flatten()?;
         let asked = self.asked(lease)?;
         let target = self.verbatim.resolve(&asked, &location).ok()?;
         (target.host() == asked.host() && target != asked).then_some((asked, target))

@@ -51,6 +51,8 @@ impl Recorder {
             self.bring_in(page, &self.sight(visit, found))
         } else if found.kind == LinkKind::Sitemap && self.rules.noises.is_some() {
             self.look_if_newer(page, visit.links.anchor(found), found.verdict)
+        } else if found.kind == LinkKind::Redirect && found.verdict == Verdict::Follow && visit.known {
+            self.look_where_it_went(page)
         } else {
             Ok(())
         }

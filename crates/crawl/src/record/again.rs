@@ -54,18 +54,35 @@ impl Recorder {
     /// in this run although it was not chosen.
     pub(super) fn look_if_newer(&mut self, page: PageId, anchor: &str, verdict: Verdict) -> Result<(), StoreError> {
         let Some(changed) = changed_by(anchor).filter(|_| verdict == Verdict::Follow) else { return Ok(()) };
-        let (known, _) = self.project.known_pages(self.rules.run, PageId(page.0.saturating_sub(1)), 1)?;
-        let Some(known) = known.into_iter().find(|known| known.page.page == page && !known.waits) else {
-            return Ok(());
-        };
+        let Some(known) = self.left_out(page)? else { return Ok(()) };
         let visited = self.project.before(page)?.and_then(|before| before.latest).map(|latest| latest.at);
-        if visited.is_some_and(|at| changed <= at) || !self.pending.renewed.insert(page) {
-            return Ok(());
+        if visited.is_none_or(|at| changed > at) {
+            self.visit_too(known);
         }
-        self.counters.known += u64::from(known.there);
-        self.pending.fed.insert(known.page.host);
-        self.pending.batch.requeued.push(known.page);
         Ok(())
+    }
+
+    /// A document now redirects: its target is visited in this run, too, although it was out of
+    /// scope when the run began.
+    pub(super) fn look_where_it_went(&mut self, page: PageId) -> Result<(), StoreError> {
+        if let Some(known) = self.left_out(page)? {
+            self.visit_too(known);
+        }
+        Ok(())
+    }
+
+    /// A page that earlier runs have visited and this one will not.
+    fn left_out(&self, page: PageId) -> Result<Option<KnownPage>, StoreError> {
+        let (known, _) = self.project.known_pages(self.rules.run, PageId(page.0.saturating_sub(1)), 1)?;
+        Ok(known.into_iter().find(|known| known.page.page == page && !known.waits))
+    }
+
+    fn visit_too(&mut self, known: KnownPage) {
+        if self.pending.renewed.insert(known.page.page) {
+            self.counters.known += u64::from(known.there);
+            self.pending.fed.insert(known.page.host);
+            self.pending.batch.requeued.push(known.page);
+        }
     }
 
     /// A visit that was not made, if the document existed before: it counts as known and failed.

@@ -12,6 +12,7 @@ mod called;
 mod facts;
 mod letters;
 pub(crate) mod live;
+mod loops;
 pub(crate) mod replant;
 
 use crate::config::Config;
@@ -27,6 +28,7 @@ use aliases::AliasDesk;
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 use hashbrown::{HashMap, HashSet};
 use live::{Reevaluation, RuleChange};
+use loops::RedirectLoops;
 use orb_frontier::{Novelty, Order};
 use orb_page::{
     DiscoveredLink, HostId, IdSet, Lease, LinkKind, Links, PageId, PageKind, RunId, SkipReason, UrlKey, Visit,
@@ -135,6 +137,7 @@ pub(crate) struct Recorder {
     /// too deep. A later link may bring them in.
     parked: IdSet,
     aliases: AliasDesk,
+    loops: RedirectLoops,
     /// What is left to be judged by rules that have changed.
     reevaluation: Option<Reevaluation>,
     scratch: Scratch,
@@ -235,6 +238,7 @@ impl Recorder {
             hosts_fetched,
             parked,
             aliases,
+            loops: RedirectLoops::new(resumed_seconds > 0.0),
             reevaluation: None,
             scratch: Scratch::default(),
         })
@@ -396,13 +400,14 @@ impl Recorder {
     }
 
     fn take_reading(&mut self, reading: Reading, rank: u64) -> Result<(), StoreError> {
-        let Reading { mut visit, records, wire_bytes, gist, heap_bytes, words, sessions } = reading;
+        let Reading { mut visit, records, wire_bytes, gist, heap_bytes, words, sessions, sets_cookie } = reading;
         self.pending.held += 1;
         self.shared.taken(wire_bytes);
         self.shared.backlog.leave(heap_bytes);
         self.tell_duplicate(&mut visit, gist)?;
         self.weigh(&visit)?;
         let mut targets = self.number_targets(&visit)?;
+        self.loops.note(&visit, &targets, sets_cookie);
         if !self.rules.links {
             keep_redirects(&mut visit.links, &mut targets);
         }
@@ -488,6 +493,7 @@ impl Recorder {
         if self.pending.is_empty() {
             return Ok(());
         }
+        self.close_loops()?;
         self.pending.batch.run = self.rules.run;
         if self.shared.team.is_none() {
             self.counters.seconds = self.resumed_seconds + self.started.elapsed().as_secs_f64();
@@ -544,6 +550,7 @@ impl Recorder {
         self.shared.pipeline.committed(pending.held, repeats);
         self.pending = pending.emptied();
         self.bring_back()?;
+        self.close_loops()?;
         self.note_pending();
         Ok(())
     }

@@ -152,7 +152,7 @@ impl RobotsDesk {
                 Err(failure) if failure.kind == FailureKind::Guard => break,
                 Err(_) => return Arc::new(Robots::shut()),
             };
-            let location = response.headers.get("location").filter(|_| (300..400).contains(&response.status));
+            let location = response.headers.location().filter(|_| (300..400).contains(&response.status));
             match location.and_then(|to| asked.join(&to).ok()).filter(|to| matches!(to.scheme(), "http" | "https")) {
                 Some(next) => url = Some(next),
                 None => {

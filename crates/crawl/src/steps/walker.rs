@@ -286,7 +286,7 @@ impl<'a> Walker<'a> {
 
 /// The redirect target of a response.
 fn redirect(response: &Response) -> Option<String> {
-    matches!(response.status, 301 | 302 | 303 | 307 | 308).then(|| response.headers.get("location")).flatten()
+    matches!(response.status, 301 | 302 | 303 | 307 | 308).then(|| response.headers.location()).flatten()
 }
 
 fn content(response: &Response, cap: u64) -> Bytes {

@@ -119,6 +119,10 @@ impl Revisits {
             return RevisitDecision::Flagged;
         }
         match (response.status, visit.kind) {
+            // It may only want to see its cookie again.
+            (_, PageKind::Redirect) if !lease.again && response.headers.get("set-cookie").is_some() => {
+                return RevisitDecision::LookAgain;
+            }
             (_, PageKind::Redirect) => visit.flag = Flag::Updated,
             (404 | 410, _) => self.flag_gone(before.misses + 1, response.status, visit),
             _ if visit.is_document() && response.truncated != Some(Truncation::Disconnect) => {

@@ -5,9 +5,9 @@
 
 use super::{Project, Truth};
 use crate::error::{Result, StoreError};
-use crate::sqlite::{DueRow, KnownPage, Unfetched};
+use crate::sqlite::{DueRow, KnownPage, RedirectLoop, Unfetched};
 use crate::{QueueLengths, Queues as _};
-use orb_page::{HostId, PageHistory, PageId, RunId, UrlKey};
+use orb_page::{HostId, PageHistory, PageId, RunId, UrlKey, WarcPosition};
 use std::net::IpAddr;
 
 impl Project {
@@ -94,6 +94,17 @@ impl Project {
     /// to go on after; `None` when all have been looked at.
     pub fn known_pages(&self, run: RunId, after: PageId, limit: u32) -> Result<(Vec<KnownPage>, Option<PageId>)> {
         self.catalogue().known_pages(run, after, limit)
+    }
+
+    /// The redirects of a run that lead from a page over at most `hops` others to `end`, all of
+    /// them committed; `None` if they do not.
+    pub fn redirect_loop(&self, run: RunId, start: PageId, end: PageId, hops: u8) -> Result<Option<RedirectLoop>> {
+        self.catalogue().redirect_loop(run, start, end, hops)
+    }
+
+    /// Where the archive has what a run saw of these pages, as far as it has.
+    pub fn archived(&self, run: RunId, pages: &[PageId]) -> Result<Vec<WarcPosition>> {
+        self.catalogue().archived(run, pages)
     }
 
     /// Up to `limit` pages numbered above `after` that were never fetched: queued, or outside; with

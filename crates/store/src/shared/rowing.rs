@@ -8,7 +8,7 @@ use super::rows::CopyRows;
 use crate::error::Result;
 use crate::sqlite::{Catalogue, is_told};
 use crate::{Batch, FinishedVisit};
-use orb_page::{Flag, PageId, RunId, Visit};
+use orb_page::{Flag, PageId, PageKind, RunId, Visit};
 use std::collections::BTreeMap;
 
 const HOST: &str = "host_row (shard, id, scheme, name, port, first_seen)";
@@ -108,7 +108,8 @@ impl BatchRows {
         let saw_content = match visit.flag {
             Flag::New | Flag::Updated | Flag::Missing => true,
             Flag::Same => !visit.links.is_empty(),
-            Flag::Error => false,
+            // A redirect is no document, and points somewhere all the same.
+            Flag::Error => visit.kind == PageKind::Redirect,
         };
         self.repeated.extend(before.repeated.then_some(id));
         self.redrawn.extend((saw_content && (before.repeated || before.earlier)).then_some(id));

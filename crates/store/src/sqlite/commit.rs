@@ -11,6 +11,7 @@ use super::changes::{write_around, write_changes};
 use super::known::write_noises;
 use super::replay::{Watermark, pack, pack_pairs};
 use super::visits::VisitWriter;
+use super::withdrawn::write_withdrawn;
 use crate::error::{Result, StoreError};
 use crate::fault::sql_point;
 use crate::{ArchiveEnd, Batch, DroppedPage, FinishedVisit, HostFact};
@@ -105,6 +106,7 @@ impl Catalogue {
         write_discovered(&tx, &mut self.names, &batch.discovered)?;
         write_archive(&tx, &mut self.files, archive)?;
         write_nearer(&tx, &batch.nearer)?;
+        write_withdrawn(&tx, batch)?;
         let moved = write_requeued(&tx, batch)?;
         let next_source = VisitWriter::new(&tx, batch.run, self.next_source)?.bare(self.scratch).write(
             &mut self.names,

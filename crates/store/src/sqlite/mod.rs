@@ -50,6 +50,7 @@ mod upgrade;
 mod views;
 mod visits;
 mod walk;
+mod withdrawn;
 
 pub use acks::AckRow;
 pub use aliases::{AliasNote, FailedTest, PageStanding, WithheldAlias};
@@ -84,3 +85,4 @@ pub use tables::{Holds, Table, TableColumn};
 pub use texts::{LinkAnchor, Worded};
 pub use told::{FlagCounts, ReportFilter, ReportRow};
 pub use walk::CatalogueWalk;
+pub use withdrawn::RedirectLoop;

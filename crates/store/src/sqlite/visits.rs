@@ -6,7 +6,7 @@
 use super::commit::{file_id, name_id};
 use super::links::{Earlier, LinkWriter};
 use crate::{Batch, FinishedVisit};
-use orb_page::{Flag, RunId, Visit};
+use orb_page::{Flag, PageKind, RunId, Visit};
 use rusqlite::{CachedStatement, Connection, params};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -77,7 +77,8 @@ impl<'db> VisitWriter<'db> {
             let saw_content = match visit.flag {
                 Flag::New | Flag::Updated | Flag::Missing => true,
                 Flag::Same => !visit.links.is_empty(),
-                Flag::Error => false,
+                // A redirect is no document, and points somewhere all the same.
+                Flag::Error => visit.kind == PageKind::Redirect,
             };
             let before = self.before(visit)?;
             let (source, repeated) = self.record(visit, by, file, before)?;
@@ -86,7 +87,9 @@ impl<'db> VisitWriter<'db> {
                     let earlier = Earlier { rows: before.source.is_some() || repeated, run: before.run };
                     self.links.write(source, visit, targets, earlier)?;
                 }
-                self.images.write(visit, before.run.is_some() || repeated)?;
+                if !self.may_come_back(visit, before)? {
+                    self.images.write(visit, before.run.is_some() || repeated)?;
+                }
             }
         }
         Ok(self.next_source)
@@ -99,6 +102,15 @@ impl<'db> VisitWriter<'db> {
         }
         let page = visit.page.0.cast_signed();
         self.earlier.query_row(params![page, self.run.0], |r| Ok(PriorVisit { run: r.get(0)?, source: r.get(1)? }))
+    }
+
+    /// Whether a document now redirects for the first time: if that leads back to it, the visit is
+    /// withdrawn and its images still stand. Otherwise the next visit removes them.
+    fn may_come_back(&self, visit: &Visit, before: PriorVisit) -> rusqlite::Result<bool> {
+        let Some(run) = before.run.filter(|_| visit.kind == PageKind::Redirect) else { return Ok(false) };
+        let sql = "SELECT kind <> ?3 FROM visit_row WHERE page = ?1 AND run = ?2";
+        let values = params![visit.page.0.cast_signed(), run, PageKind::Redirect.code()];
+        self.db.prepare_cached(sql)?.query_row(values, |r| r.get(0))
     }
 
     /// Writes the row of a visit; returns the number of the page's links, if it has any or had some

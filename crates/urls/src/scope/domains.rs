@@ -35,6 +35,7 @@ impl DomainSet {
         let mut set = Self::default();
         for (index, line) in BufReader::new(file).lines().enumerate() {
             let line = line.map_err(failed)?;
+            let line = line.trim_start_matches('\u{feff}');
             let name = line.split('#').next().unwrap_or_default().trim();
             if !name.is_empty() {
                 set.insert(name).map_err(|name| ScopeError::DomainsLine {

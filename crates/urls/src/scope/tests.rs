@@ -166,7 +166,7 @@ fn domains_are_read_from_a_file_and_its_faults_are_named_with_their_line() {
     let path = std::env::temp_dir().join(format!("orb-urls-domains-{}", std::process::id()));
     let write = |text: &str| std::fs::File::create(&path).unwrap().write_all(text.as_bytes()).unwrap();
     let spec = ScopeSpec { domains_file: Some(path.clone()), ..ScopeSpec::default() };
-    write("# all\n\nOne.example\r\ntwo.example # second\n");
+    write("\u{feff}# all\n\nOne.example\r\ntwo.example # second\n");
     let scope = Scope::new(&spec, &[]).unwrap();
     ins(&scope, &["http://www.one.example/", "http://two.example/"]);
     write("one.example\nno name\n");

@@ -4,6 +4,7 @@ pub(crate) mod ack;
 mod edit;
 pub(crate) mod new;
 
+use super::with_home;
 use crate::args::{Common, ListingArgs, ProjectCommand, ProjectCommandArgs};
 use crate::failure::CommandFailure;
 use crate::out;
@@ -11,17 +12,14 @@ use orb_project::{Home, Settings, settings_text};
 use std::io::{BufRead as _, IsTerminal as _, Write as _};
 
 pub(crate) fn run(common: &Common, args: &ProjectCommandArgs) -> Result<(), CommandFailure> {
-    let home = match &args.what {
-        ProjectCommand::New(_) => Home::open(&common.home)?,
-        _ => Home::look(&common.home)?,
-    };
+    let look = || Home::look(&common.home);
     match &args.what {
-        ProjectCommand::List(listing) => list(common, &home, listing),
-        ProjectCommand::New(args) => new::run(common, &home, args),
-        ProjectCommand::Ack(args) => ack::run(common, &home, args),
-        ProjectCommand::Edit { project } => edit::run(common, &home, project),
-        ProjectCommand::Show { project } => show(common, &home, project),
-        ProjectCommand::Remove { project, yes } => remove(common, &home, project, *yes),
+        ProjectCommand::List(listing) => list(common, &look()?, listing),
+        ProjectCommand::New(args) => with_home(common, |home| new::run(common, home, args)),
+        ProjectCommand::Ack(args) => ack::run(common, &look()?, args),
+        ProjectCommand::Edit { project } => edit::run(common, &look()?, project),
+        ProjectCommand::Show { project } => show(common, &look()?, project),
+        ProjectCommand::Remove { project, yes } => remove(common, &look()?, project, *yes),
     }
 }
 

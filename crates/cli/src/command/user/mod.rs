@@ -3,7 +3,7 @@
 mod password;
 pub(crate) mod token;
 
-use super::known_name;
+use super::{known_name, with_home};
 use crate::args::{Common, ListingArgs, UserCommand, UserCommandArgs};
 use crate::failure::CommandFailure;
 use crate::out;
@@ -67,17 +67,14 @@ impl LevelName {
 }
 
 pub(crate) fn run(common: &Common, args: &UserCommandArgs) -> Result<(), CommandFailure> {
-    let home = match &args.what {
-        UserCommand::Add(_) | UserCommand::Grant(_) => Home::open(&common.home)?,
-        _ => Home::look(&common.home)?,
-    };
+    let look = || Home::look(&common.home);
     match &args.what {
-        UserCommand::Add(args) => add(common, &home, args),
-        UserCommand::List(listing) => list(common, &home, listing),
-        UserCommand::Remove { name } => remove(common, &home, name),
-        UserCommand::Passwd { name } => change_password(common, &home, name),
-        UserCommand::Grant(args) => grant(common, &home, args),
-        UserCommand::Token(args) => token::run(common, &home, args),
+        UserCommand::Add(args) => with_home(common, |home| add(common, home, args)),
+        UserCommand::List(listing) => list(common, &look()?, listing),
+        UserCommand::Remove { name } => remove(common, &look()?, name),
+        UserCommand::Passwd { name } => change_password(common, &look()?, name),
+        UserCommand::Grant(args) => with_home(common, |home| grant(common, home, args)),
+        UserCommand::Token(args) => token::run(common, &look()?, args),
     }
 }
 
