@@ -1,8 +1,8 @@
 //! Which elements hold the name of an author?
 //!
-//! `<a rel=author>`, `itemprop=author` and classes such as `byline`, most of them on elements within
-//! a line, which the outline does not see. The text of such an element is collected while it is
-//! open. What stands in a comment is not excluded here: whoever asks knows what is around.
+//! `<a rel=author>`, `itemprop=author` and classes such as `byline`, most of them on elements
+//! within a line, which the outline does not see. The text of such an element is collected while
+//! it is open. What stands in a comment is not excluded here: whoever asks knows what is around.
 
 use super::hints::{Declared, Hint, SignedText, TagNames};
 

@@ -158,8 +158,8 @@ impl<'a> Scene<'a> {
         self.holder(i).is_some_and(|h| h.distance[ElementKind::Byline as usize] <= 1)
     }
 
-    /// Whether a block is in a comment, a footer, a sidebar or among related pages, and the headline
-    /// is not.
+    /// Whether a block is in a comment, a footer, a sidebar or among related pages, and the
+    /// headline is not.
     pub(crate) fn is_around(&self, i: usize) -> bool {
         let kinds = [
             ElementKind::Comment,
