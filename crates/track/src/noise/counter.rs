@@ -5,8 +5,10 @@
 //! show it, and its place does not either. What does is the word beside the number. Any other
 //! number is content: a price, a date, a result.
 
-/// Texts are not longer than this, in bytes.
+/// Texts are not longer than this, in bytes, and have no more other words: "the fair drew 500
+/// visitors" is news.
 const LONGEST: usize = 300;
+const MOST_WORDS: usize = 8;
 
 /// Words for what is counted, in lower case.
 const COUNTED: &[&str] = &[
@@ -26,15 +28,12 @@ const COUNTED: &[&str] = &[
     "replies",
     "like",
     "likes",
-    "share",
-    "shares",
     "follower",
     "followers",
     "subscribers",
     "favorites",
     "favourites",
     "reactions",
-    "guests",
     "online",
     "plays",
     "aufruf",
@@ -47,7 +46,6 @@ const COUNTED: &[&str] = &[
     "kommentar",
     "kommentare",
     "antworten",
-    "gäste",
     "vue",
     "vues",
     "visite",
@@ -111,8 +109,11 @@ enum CounterToken<'a> {
     Sign(&'a str),
 }
 
-/// Parts of the names of elements that hold nothing but such a number.
-const NAMES: &[&str] = &["view", "vote", "like", "hits", "visit", "comment", "share", "follower", "reader"];
+/// Words in the names of elements that hold nothing but such a number, and words that make others
+/// of it: a `product-view` or `vote` may hold anything, a `view-count` does not.
+const NAMES: &[&str] = &["views", "hits", "visits", "visitors", "likes", "followers", "comments"];
+const KINDS: &[&str] = &["view", "vote", "votes", "like", "hit", "visit", "comment", "share", "follower", "reader"];
+const COUNTS: &[&str] = &["count", "counts", "counter", "number", "num", "total"];
 
 /// Whether two texts that stand at this place differ in counters alone.
 pub(super) fn is_counter(place: &str, old: &str, new: &str) -> bool {
@@ -122,12 +123,25 @@ pub(super) fn is_counter(place: &str, old: &str, new: &str) -> bool {
     let (old, new) = (tokens(old), tokens(new));
     let pairs = || old.iter().zip(&new);
     if let ([CounterToken::Number(_)], [CounterToken::Number(_)]) = (&*old, &*new) {
-        let place = place.to_lowercase();
-        return NAMES.iter().any(|name| place.contains(name));
+        return holds_counter(place);
     }
     old.len() == new.len()
+        && !is_sentence(&new)
         && pairs().all(|(a, b)| a == b || matches!((a, b), (CounterToken::Number(_), CounterToken::Number(_))))
         && pairs().enumerate().all(|(at, (a, b))| a == b || (counts(&old, at) && counts(&new, at)))
+}
+
+/// Whether a line says something, rather than what is known about the text beside it.
+fn is_sentence(tokens: &[CounterToken<'_>]) -> bool {
+    let words = tokens.iter().filter(|token| matches!(token, CounterToken::Word(_))).count();
+    words > MOST_WORDS || matches!(tokens.last(), Some(CounterToken::Sign("." | "!" | "?" | "。")))
+}
+
+/// Whether a number that stands alone counts something, by the names of its element.
+fn holds_counter(place: &str) -> bool {
+    let place = place.to_lowercase();
+    let has = |words: &[&str]| place.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word));
+    has(NAMES) || (has(KINDS) && has(COUNTS))
 }
 
 /// Whether the number at this place counts something, or the time since.
@@ -190,7 +204,12 @@ mod tests {
         ] {
             assert!(is_counter("div.meta", old, new), "{old} / {new}");
         }
-        assert!(is_counter("div.vote-count", "12", "13") && !is_counter("span.price", "12", "13"));
+        for place in ["div.vote-count", "span.views", "div#comments_total span"] {
+            assert!(is_counter(place, "12", "13"), "{place}");
+        }
+        for place in ["span.price", "div.product-view span", "td.overview", "div.reviews", "td.votes", "p"] {
+            assert!(!is_counter(place, "12", "13"), "{place}");
+        }
     }
 
     #[test]
@@ -199,6 +218,9 @@ mod tests {
             ("Lamp 12,99 €", "Lamp 12,49 €"),
             ("By Ann Lee 513 views", "By Bob Lee 526 views"),
             ("It was 3 days", "It was 4 days"),
+            ("The fair drew 500 visitors.", "The fair drew 700 visitors."),
+            ("Sleeps 4 guests", "Sleeps 6 guests"),
+            ("Outstanding: 1,000 shares", "Outstanding: 1,200 shares"),
             ("12 dead", "13 dead"),
             ("On page 4 views differ", "On page 5 visits differ greatly"),
             ("Return within 14 days", "Return within 30 days"),
