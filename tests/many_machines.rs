@@ -205,7 +205,8 @@ fn budgets_of_pages_bytes_and_time_hold_for_all_workers_together() {
     let bytes = cluster.number(transferred);
     assert!((100_000..400_000).contains(&bytes), "{bytes} bytes of 100 kB");
     let finished = cluster.finish(go_on(&["--max-time", "2s", "--delay", "400ms"]), Vec::new(), "budget");
-    // It was not done, and so has ended for want of time; how soon that is noticed is up to the machine.
+    // It was not done, and so has ended for want of time; how soon that is noticed is up to the
+    // machine.
     let seconds = finished.json()["seconds"].as_f64().unwrap();
     assert!((2.0..60.0).contains(&seconds), "{seconds} of 2 seconds");
     cluster.finish(go_on(&["--delay", "20ms"]), others, "done");

@@ -466,8 +466,8 @@ fn no_pdf_harms_a_crawl_and_every_page_is_recorded() {
         }
     });
     let peak = |home: &Home, script: &Script| peak_of_crawl(home, &start(script), "documents.workers = 2\n", LONGEST);
-    // How much of what is fetched waits in memory at once depends on how busy the machine is. What a
-    // file takes for itself, it takes every time.
+    // How much of what is fetched waits in memory at once depends on how busy the machine is. What
+    // a file takes for itself, it takes every time.
     let mut taken = Vec::new();
     let home = loop {
         let usual = peak(&Home::new(), &harmless);

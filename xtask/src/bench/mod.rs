@@ -119,8 +119,9 @@ impl Default for BenchOptions {
 }
 
 impl BenchOptions {
-    /// Parses `--pages N` (maximum pages of a web), `--rounds N`, `--slow` (also the tools and sizes
-    /// that take minutes), and filters: `--only part,part`, `--tools tool,tool`, `--webs web,web`.
+    /// Parses `--pages N` (maximum pages of a web), `--rounds N`, `--slow` (also the tools and
+    /// sizes that take minutes), and filters: `--only part,part`, `--tools tool,tool`, `--webs
+    /// web,web`.
     /// `--orb PATH` measures that program instead of the one that is built; `--against PATH`
     /// measures another in turn with it: a program, or a source tree, which is built and grown,
     /// too. `--home PATH` is where the served collections are, or will be.
