@@ -145,15 +145,16 @@ fn declared(scene: &Scene<'_>) -> Option<Vec<bool>> {
     chosen.contains(&true).then_some(chosen)
 }
 
-/// What a page of a few words says outside the elements that are named after boilerplate, if the
-/// model found little of it: it needs running text, and that of a shop may be its notice about
-/// cookies alone.
+/// What a page of a few words says outside links and the elements that are named after boilerplate,
+/// if the model found little of it: it needs running text, and that of a shop may be its notice
+/// about cookies alone.
 fn short(scene: &Scene<'_>, judged: &[bool]) -> Option<Vec<bool>> {
     let navigation = navigation(scene);
     let is_own = |i: usize| {
-        let own = scene.outline.pieces.get(i).map(|piece| piece.frame);
+        let Some(piece) = scene.outline.pieces.get(i) else { return false };
         scene.holder(i).is_some_and(|h| h.nearest(&BOILERPLATE) == FAR)
-            && !scene.ancestors(own).any(|at| navigation[at])
+            && piece.linked * 2 <= piece.text.len()
+            && !scene.ancestors(Some(piece.frame)).any(|at| navigation[at])
     };
     let chosen: Vec<bool> = (0..scene.measures.len()).map(is_own).collect();
     let kept = chars(scene, &chosen);
