@@ -132,7 +132,7 @@ fn a_stopped_worker_sends_nothing_when_it_wakes_and_joins_anew() {
     });
     // Ten seconds where the machine has nothing else to do.
     assert!(woken.elapsed() < Duration::from_secs(60), "it took {:?}", woken.elapsed());
-    assert!(cluster.number(latest) > old, "it has not joined anew");
+    assert!(cluster.number(latest) > old, "it has not joined again");
     cluster.finish(first, vec![second], "done");
     cluster.collected().assert_is(&wanted);
     assert_eq!(recorded(), before, "its old life has recorded something");
