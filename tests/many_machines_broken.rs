@@ -11,7 +11,7 @@ use harness::bucket::Bucket;
 use harness::cluster::{CALM, Cluster, Collected, connected, repeated, source};
 use harness::disk::Disk;
 use harness::judge::warcio_check;
-use harness::orb::{Home, PROJECT, Running, files};
+use harness::orb::{Home, PROJECT, Running, files_below};
 use harness::postgres::PASSWORD;
 use harness::proxy::BrokenLine;
 use harness::until;
@@ -244,17 +244,6 @@ fn an_object_whose_batch_never_happened_is_named_by_no_row() {
     assert!(named.is_subset(&there), "named and not there: {:?}", named.difference(&there));
     assert_eq!(there.difference(&named).count(), usize::try_from(kills).unwrap(), "what was left behind");
     warcio_check(&objects);
-}
-
-fn files_below(dir: &std::path::Path) -> Vec<std::path::PathBuf> {
-    let mut found = files(dir, ".warc.gz");
-    for entry in std::fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(files_below(&path));
-        }
-    }
-    found
 }
 
 #[test]

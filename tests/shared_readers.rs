@@ -7,7 +7,7 @@
 mod harness;
 
 use harness::cluster::{Cluster, Collected};
-use harness::orb::{Finished, Home, PROJECT, files};
+use harness::orb::{Finished, Home, PROJECT, files, files_below};
 use harness::until;
 use harness::web::{World, assert_same};
 use orb_testweb::{Feature, Spec};
@@ -336,4 +336,34 @@ fn the_store_is_only_read_and_not_for_longer_than_allowed() {
     let gone = home.start(&["stats", "q", "--json"], &environment).finish();
     assert_eq!(gone.code, Some(1), "{gone}");
     assert_eq!(files(&home.path().join(".shared"), "").len(), 1);
+}
+
+#[test]
+fn a_shared_project_is_listed_shown_edited_acknowledged_and_removed() {
+    let world = connected(4);
+    let (cluster, home) = (collected(&world), Home::new());
+    let project = |what: &[&str]| cluster.ask(&home, &[&["project"], what].concat());
+    assert_eq!(rows(&project(&["list", "--json"])), serde_json::json!([{ "project": PROJECT, "run": null }]));
+    let edit = |editor: &str| {
+        let editor = [("VISUAL", ""), ("EDITOR", editor)];
+        cluster.asking(&home, &["project", "edit", PROJECT], &editor).finish()
+    };
+    assert!(edit("sed -i '$a [no_such_table]'").complaint(1).contains("resumes with what you wrote"));
+    edit("sed -i '/no_such_table/d; s/^.frontier.$/&\\nmax_pages = 7/'").expect(0);
+    assert_eq!(rows(&project(&["show", PROJECT, "--json"]))["frontier"]["max_pages"], 7);
+    let ack = rows(&project(&["ack", PROJECT, "--by", "ann", "--json"]));
+    assert_eq!((&ack["run"], &ack["by"]), (&1.into(), &"ann".into()), "{ack}");
+    // Whoever works on it keeps it.
+    let work = cluster.crawl(&world, &["--scope", "any", "--delay", "30s", "--max-pages", "100000"]);
+    until("somebody works on it", || cluster.number("SELECT count(*) FROM worker WHERE alive") > 0);
+    let refused = project(&["remove", PROJECT, "--yes"]);
+    assert!(refused.complaint(1).contains("a worker is at work on project"), "{refused}");
+    work.signal(Signal::TERM);
+    work.finish();
+    assert!(project(&["remove", PROJECT]).complaint(2).contains("pass --yes"));
+    project(&["remove", PROJECT, "--yes"]).expect(0);
+    assert_eq!(rows(&project(&["list", "--json"])), serde_json::json!([]));
+    assert!(project(&["show", PROJECT]).complaint(1).contains("no project"));
+    let left = files_below(&cluster.home.beside("archive"));
+    assert!(left.is_empty(), "{left:?}");
 }

@@ -122,6 +122,18 @@ pub(crate) fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
+/// The archive files below a directory.
+pub(crate) fn files_below(dir: &Path) -> Vec<PathBuf> {
+    let mut found = files(dir, ".warc.gz");
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files_below(&path));
+        }
+    }
+    found
+}
+
 /// Crawls a seed with these settings, and tells the most memory that the crawling process had.
 pub(crate) fn peak_of_crawl(home: &Home, seed: &str, settings: &str, longest: Duration) -> u64 {
     let project = home.beside("p.toml");

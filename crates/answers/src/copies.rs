@@ -6,7 +6,9 @@
 use crate::pulled::{pull, pull_with_splits};
 use crate::{Collection, Result};
 use orb_page::Moment;
-use orb_store::{Home, ProjectDir, SharedAddress, SharedProject};
+use orb_store::{Home, ProjectDir, SharedAddress, SharedProject, StoreError};
+use schemars::JsonSchema;
+use serde::Serialize;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -15,7 +17,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 const COPIES: &str = ".shared";
 
 /// A project of a shared store.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ListedShared {
     /// Its name.
     pub project: String,
@@ -41,6 +43,17 @@ pub fn shared_copies(home: &Path, at: &SharedAddress) -> Result<Home> {
 pub fn refresh_copy(copies: &Home, at: &SharedAddress, project: &str) -> Result<ProjectDir> {
     pull(copies, at, project, project, false)?;
     found_current(copies, project)
+}
+
+/// Removes the copy of a project, if there is one.
+pub fn forget_copy(home: &Path, at: &SharedAddress, project: &str) -> Result<()> {
+    if !home.join(COPIES).exists() {
+        return Ok(());
+    }
+    match shared_copies(home, at)?.remove(project) {
+        Err(StoreError::NoSuchProject { .. }) => Ok(()),
+        done => Ok(done?),
+    }
 }
 
 /// A copy that has just been brought up to date.

@@ -75,8 +75,8 @@ pub use collection::{Collection, helper_limits};
 pub use compare::{ChoosablePart, ComparedVersions, choosable_parts, compare_versions, ignoring, only};
 pub use content::{ArchivedVersion, ContentExtent, ContentForm, PageContent, VisitedPage, content, visited};
 pub use copies::{
-    ListedShared, copied_at, is_shared_copy, refresh_copy, shared_collection, shared_copies, shared_projects,
-    shared_searchable,
+    ListedShared, copied_at, forget_copy, is_shared_copy, refresh_copy, shared_collection, shared_copies,
+    shared_projects, shared_searchable,
 };
 pub use diff::{DiffBy, DiffSide, DiffWish, PageDiff, diff};
 pub use due::{DueProject, UpcomingRuns, due, due_project};

@@ -1,32 +1,51 @@
-//! How is a project's file changed with an editor?
+//! How are a project's settings changed with an editor?
 //!
-//! The editor gets a copy, which replaces the file only if it is valid and nobody else has changed
-//! the file meanwhile. A rejected text stays in the copy, and the next edit continues from it.
+//! The editor gets a copy, which replaces the project's file, or what a shared store keeps of it,
+//! only if it is valid and nobody else has changed that meanwhile. A rejected text stays in the
+//! copy, and the next edit continues from it.
 
 use crate::{ProjectError, Settings, SettingsError};
-use orb_store::{ProjectDir, SettingsLock};
+use orb_store::{ProjectDir, SettingsLock, SharedAddress, SharedProject};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A copy of a project's file, to be edited.
 #[derive(Debug)]
 pub struct Draft {
-    project: ProjectDir,
+    name: String,
+    kept: SettingsPlace,
     path: PathBuf,
     before: String,
     resumed: bool,
 }
 
+/// Where the settings are kept.
+#[derive(Debug)]
+enum SettingsPlace {
+    Here(ProjectDir),
+    There(Box<SharedAddress>),
+}
+
 impl Draft {
     /// Copies the project's file, unless an earlier edit left a draft that says something else.
     pub fn open(project: ProjectDir) -> Result<Self, ProjectError> {
-        let before = read(&project.settings())?;
-        let path = project.dir.join("edit.toml");
+        let (before, path) = (read(&project.settings())?, project.dir.join("edit.toml"));
+        Self::over(project.name.clone(), SettingsPlace::Here(project), path, before)
+    }
+
+    /// The same of a project on a shared store. The copy is in this directory.
+    pub fn open_shared(dir: &Path, at: &SharedAddress, name: &str) -> Result<Self, ProjectError> {
+        let before = SharedProject::open(at, name)?.settings()?;
+        let path = dir.join(format!("edit-{name}.toml"));
+        Self::over(name.to_owned(), SettingsPlace::There(Box::new(at.clone())), path, before)
+    }
+
+    fn over(name: String, kept: SettingsPlace, path: PathBuf, before: String) -> Result<Self, ProjectError> {
         let resumed = fs::read_to_string(&path).is_ok_and(|left| left != before);
         if !resumed {
             fs::write(&path, &before).map_err(ProjectError::io("write", &path))?;
         }
-        Ok(Self { project, path, before, resumed })
+        Ok(Self { name, kept, path, before, resumed })
     }
 
     /// The copy.
@@ -46,7 +65,7 @@ impl Draft {
 
     /// Says what is wrong with a text, and where.
     pub fn check(&self, text: &str) -> Result<(), ProjectError> {
-        let (path, name) = (&self.path, &self.project.name);
+        let (path, name) = (&self.path, &self.name);
         let settings = Settings::parse(text, path)?.examined(text, path)?;
         match settings.name {
             Some(other) if other != *name => {
@@ -71,12 +90,21 @@ impl Draft {
     fn replace(&self, text: &str) -> Result<(), ProjectError> {
         let refused =
             |why: String| ProjectError::Refused(format!("{why}; what you wrote is left in {}", self.path.display()));
-        let _lock = SettingsLock::take(&self.project)?;
-        let file = self.project.settings();
+        let project = match &self.kept {
+            SettingsPlace::Here(project) => project,
+            SettingsPlace::There(at) => {
+                return match SharedProject::open(at, &self.name)?.replace_settings(&self.before, text)? {
+                    true => Ok(()),
+                    false => Err(refused(format!("the settings of project {} were changed meanwhile", self.name))),
+                };
+            }
+        };
+        let _lock = SettingsLock::take(project)?;
+        let file = project.settings();
         if read(&file)? != self.before {
             return Err(refused(format!("{} was changed meanwhile", file.display())));
         }
-        Ok(Settings::keep_text(&self.project, text)?)
+        Ok(Settings::keep_text(project, text)?)
     }
 }
 

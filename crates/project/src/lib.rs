@@ -31,6 +31,7 @@ mod render;
 mod rule_rows;
 mod secret_file;
 mod settings;
+mod shared;
 mod steps;
 mod timetable;
 mod track;
@@ -61,6 +62,7 @@ pub use settings::{
     CrawlSettings, FetchSettings, FileSettings, FrontierSettings, FtpSettings, FtpTlsName, NntpSettings, OrderName,
     Settings, SettingsError, SftpSettings, StoreSettings, nearest, without_user,
 };
+pub use shared::{remove_shared, shared_settings_text};
 pub use steps::{AuthSettings, FieldValue, FormSettings, SecretSource, StepSettings, credentials, matching, number};
 pub use timetable::{Due, ScheduleSettings};
 pub use track::TrackSettings;

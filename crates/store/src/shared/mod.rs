@@ -31,6 +31,7 @@ mod prepare;
 mod project;
 mod pull;
 mod refusal;
+mod removal;
 mod rowing;
 mod rows;
 mod runs;

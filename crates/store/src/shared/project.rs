@@ -110,6 +110,14 @@ impl SharedProject {
         self.with(|line| Ok(line.wait("read the settings", line.client().query_one(sql, &[]))?.get(0)))
     }
 
+    /// Replaces its settings if they are still what they were, for the runs that begin from then
+    /// on; returns whether they were.
+    pub fn replace_settings(&mut self, before: &str, text: &str) -> Result<bool> {
+        let sql = "UPDATE project SET settings = $2 WHERE settings = $1";
+        let rows = self.with(|line| line.wait("keep the settings", line.client().execute(sql, &[&before, &text])))?;
+        Ok(rows > 0)
+    }
+
     /// Becomes one of its workers.
     pub fn join(&self, card: &WorkerCard) -> Result<Membership> {
         let joined = Membership::begin(self, card, false)?;

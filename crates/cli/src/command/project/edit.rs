@@ -1,6 +1,7 @@
 //! `orb project edit`: how is a project's file changed with an editor?
 
-use crate::args::Common;
+use crate::args::{Common, ProjectArgs};
+use crate::command::{ProjectPlace, find_facts};
 use crate::failure::{CommandFailure, complain};
 use crate::out;
 use anyhow::{Context as _, anyhow};
@@ -9,10 +10,19 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::Command;
 
-pub(super) fn run(common: &Common, home: &Home, name: &str) -> Result<(), CommandFailure> {
-    let project = home.find(name)?;
-    let file = project.settings();
-    let draft = Draft::open(project)?;
+pub(super) fn run(common: &Common, of: &ProjectArgs) -> Result<(), CommandFailure> {
+    let name = &of.project;
+    let (draft, kept) = match find_facts(common, of)? {
+        ProjectPlace::Here(project) => {
+            let file = project.settings().display().to_string();
+            (Draft::open(project)?, file)
+        }
+        ProjectPlace::There(at) => {
+            // The home holds the draft.
+            Home::open(&common.home)?;
+            (Draft::open_shared(&common.home, &at, name)?, format!("project {name}"))
+        }
+    };
     if draft.is_resumed() {
         complain(&format!("resuming the draft in {}", draft.path().display()));
     }
@@ -31,7 +41,7 @@ pub(super) fn run(common: &Common, home: &Home, name: &str) -> Result<(), Comman
     if !common.quiet && !common.json {
         let mut stdout = out::stdout();
         let news = if changed { "the next run takes it up" } else { "nothing changed" };
-        writeln!(stdout, "{}: {news}", file.display())?;
+        writeln!(stdout, "{kept}: {news}")?;
         stdout.flush()?;
     }
     Ok(())
