@@ -246,3 +246,58 @@ fn all_stories_of_a_series_belong_to_a_page() {
     assert!((0..8).all(|i| text.contains(&format!("story number {i} "))), "{text}");
     assert!(!text.contains("Menu 3") && !text.contains("Ten walks"), "{text}");
 }
+
+/// Documentation of nested sections, one of which is on comments.
+fn language_reference() -> String {
+    let section = |id: &str, title: &str| {
+        format!(
+            "<section id={id}><h2>{title}</h2><p>{PROSE} In <code>{id}</code>:</p><pre>x_{id} = f({{'{id}': [1, 2]}})  # {title}</pre></section>"
+        )
+    };
+    let sections: String = ["lines", "comments", "related-names", "strings"].map(|id| section(id, id)).concat();
+    let menu: String = (0..12).map(|i| format!("<li><a href=/{i}><code>f_{i}(x)</code></a></li>")).collect();
+    format!(
+        "<title>Lexical analysis</title><div class=top-navbar><ul>{menu}<li><b><code>lexical::analysis(x, y)</code></b></ul></div>\
+         <div class=body role=main><section id=lexical-analysis><h1>Lexical analysis</h1>\
+         <aside class=sidebar><p>Tutorial</p><p>There is an introduction. It is easier to read than this page.</p></aside><p>{PROSE}</p>{sections}</section></div>"
+    )
+}
+
+#[test]
+fn a_section_of_documentation_on_comments_is_no_section_of_comments() {
+    let text = MainContent::of(&language_reference(), false).main_text();
+    for id in ["lines", "comments", "related-names", "strings"] {
+        assert!(text.contains(&format!("In {id}:")) && text.contains(&format!("x_{id} =")), "{id}: {text}");
+    }
+    assert!(text.contains("There is an introduction.") && !text.contains("f_3"), "{text}");
+    assert!(!text.contains("lexical::analysis"), "{text}");
+}
+
+#[test]
+fn one_long_program_is_not_the_page_of_a_reference() {
+    let rows: String =
+        (0..20).map(|i| format!("<tr><td><a href=/{i}>function_{i}</a><td>does what number {i} does</tr>")).collect();
+    let synopsis: String = (0..200).map(|i| format!("    template<class T> T function_{i}(T* a, T* b);\n")).collect();
+    let html = format!(
+        "<title>Header algorithm</title><div id=menu><a href=a>Home</a></div><div id=content><h1>Header algorithm</h1>\
+         <p>{PROSE}</p><h3>Functions</h3><table>{rows}</table><h3>Synopsis</h3><div class=source><pre>{synopsis}</pre></div></div><footer>© 2020</footer>"
+    );
+    let text = MainContent::of(&html, false).main_text();
+    for belongs in ["function_7 does what number 7 does", "T function_150(T* a, T* b);", "Functions"] {
+        assert!(text.contains(belongs), "{belongs} is missing in\n{text}");
+    }
+    assert!(!text.contains("Home") && !text.contains("2020"), "{text}");
+}
+
+#[test]
+fn the_price_of_an_offer_belongs_to_its_page() {
+    let menu: String = (0..12).map(|i| format!("<li><a href=/{i}>Section {i}</a></li>")).collect();
+    let html = format!(
+        "<title>Brass lamp - Ship shop</title><nav><ul>{menu}</ul></nav><div id=product><div class=head><h1>Brass lamp</h1></div>\
+         <form action=/cart><div class=buy><div class=cost>Each: <span itemprop=price content=49.9>49,90 EUR</span></div>\
+         <div>Quantity</div></div></form><div class=text><p>{PROSE}</p><p>{PROSE}</p></div></div>\
+         <div class=related-products><h3>More</h3><div>Copper lamp <span itemprop=price>39,90 EUR</span></div></div>"
+    );
+    let text = MainContent::of(&html, false).main_text();
+    assert!(text.contains("Each: 49,90 EUR") && text.contains(PROSE) && !text.contains("39,90"), "{text}");
+}

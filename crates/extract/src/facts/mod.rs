@@ -104,7 +104,7 @@ struct Surroundings<'a> {
 
 impl<'a> Surroundings<'a> {
     fn of(scene: &'a Scene<'_>) -> Self {
-        let Some(headline) = scene.headline() else {
+        let Some(headline) = scene.shown_headline() else {
             return Self { range: 0..0, blocks: Vec::new(), signed: Vec::new() };
         };
         let range = headline.saturating_sub(NEAR)..headline + NEAR + 1;
@@ -140,7 +140,7 @@ fn title(scene: &Scene<'_>, claims: &Claims) -> Option<String> {
         title.to_lowercase().trim_end_matches(')').ends_with(&text.to_lowercase())
     };
     let subject = || scene.subject().filter(|_| scene.headline().as_ref().is_some_and(names_manual));
-    let headline = scene.headline().filter(|i| scene.is_title(*i));
+    let headline = scene.shown_headline().filter(|i| scene.is_title(*i));
     let headline = subject().or(headline).map(|i| scene.text(i));
     let headline =
         headline.map(|text| text.trim_end_matches(SIGNS).to_owned()).filter(|text| Some(text) != site.as_ref());

@@ -125,3 +125,20 @@ fn the_name_of_a_manual_is_not_the_title_of_its_pages() {
         assert_eq!(of(&format!("{html}{TEXT}{TEXT}")).title.as_deref(), Some(title), "{html}");
     }
 }
+
+#[test]
+fn a_headline_goes_without_the_name_of_the_site_that_is_repeated_elsewhere() {
+    for (title, head) in [
+        ("英雄的城，有英勇的你！-新华网", "英雄的城，有英勇的你！"),
+        ("The bridge is built|Gazette", "The bridge is built"),
+    ] {
+        let facts = of(&format!(
+            "<title>{title}</title><div class=h>{head}</div><div>2020-02-19 20:29:58 Source: x</div>{TEXT}{TEXT}<div>{title}</div>"
+        ));
+        assert_eq!(
+            (facts.title.as_deref(), facts.published.as_deref()),
+            (Some(head), Some("2020-02-19T20:29:58")),
+            "{title}"
+        );
+    }
+}

@@ -161,6 +161,8 @@ pub(crate) struct Declared<'a> {
     pub(crate) times: Vec<TimeElement<'a>>,
     /// What its elements call authors, in the order in which they end.
     pub(crate) signed: Vec<SignedText>,
+    /// The blocks that hold what its elements call the price of an offer.
+    pub(crate) prices: Vec<usize>,
     /// The language of its root element.
     pub(crate) lang: &'a str,
 }
@@ -180,6 +182,11 @@ impl<'a> Declared<'a> {
                 let datetime = names.get(Hint::Datetime);
                 let names = [names.get(Hint::ItemProp), names.get(Hint::Class)];
                 self.times.push(TimeElement { datetime, names, block });
+            }
+            _ if names.has(Hint::ItemProp) && self.prices.len() < MOST => {
+                if names.get(Hint::ItemProp).eq_ignore_ascii_case("price") {
+                    self.prices.push(block);
+                }
             }
             _ => {}
         }

@@ -45,8 +45,16 @@ const SHORT: usize = 5;
 const DOUBT: i32 = 1_000;
 /// What elements with navigation are called.
 const NAVIGATION: &[&str] = &["nav", "menu", "breadcrumb"];
+/// So many characters of a block count where it is asked which element holds most of the page: one
+/// long program is not the page.
+const LONG: usize = 400;
+/// Percentage of the characters of preformatted declarations that no prose has.
+const DECLARING: usize = 3;
 /// How much of a name is searched.
 const LONGEST_NAME: usize = 200;
+
+/// What stands beside the text.
+const ASIDE: usize = ElementKind::Aside as usize;
 
 /// Kinds that are never content, whoever contains them: comments, advertisements, notices,
 /// navigation, footers.
@@ -71,6 +79,16 @@ const BOILERPLATE: [usize; 8] = [
     ElementKind::FooterTag as usize,
 ];
 
+/// Kinds that hold no price of the page's own offer. What shops call a popup may hold it.
+const ELSEWHERE: [usize; 6] = [
+    ElementKind::Comment as usize,
+    ElementKind::Related as usize,
+    ElementKind::Advertisement as usize,
+    ElementKind::Aside as usize,
+    ElementKind::FooterTag as usize,
+    ElementKind::Hidden as usize,
+];
+
 /// Which blocks are main content; nothing if it cannot be told.
 pub(super) fn choose(scene: &Scene<'_>, scores: &[i32]) -> Option<Vec<bool>> {
     let is_chosen = |(i, score): (usize, &i32)| *score >= ENOUGH && !is_menu(scene, i);
@@ -78,14 +96,17 @@ pub(super) fn choose(scene: &Scene<'_>, scores: &[i32]) -> Option<Vec<bool>> {
     keep_siblings(scene, scores, &mut chosen);
     keep_alike(scene, scores, &mut chosen);
     keep_headings(scene, scores, &mut chosen);
-    let is_code = |(i, score): (usize, &i32)| *score >= CODE && scene.is_code(i) && !is_menu(scene, i);
+    let is_code =
+        |(i, score): (usize, &i32)| *score >= CODE && (scene.is_code(i) || is_synopsis(scene, i)) && !is_menu(scene, i);
     let code: Vec<bool> = scores.iter().enumerate().map(is_code).collect();
     keep_programs(scene, scores, &mut chosen);
     if is_documentation(scene, &code) || names_code(scene, scores) {
         keep_container(scene, &code, &mut chosen);
+        leave_menus(scene, &mut chosen);
     }
     keep_contents(scene, &mut chosen);
     keep_headline(scene, &mut chosen);
+    keep_price(scene, &mut chosen);
     let kept = chars(scene, &chosen);
     let is_enough = kept > 0 && (kept >= FEW || kept * LEAST >= scene.chars);
     if !is_enough || scene.prose < FEW {
@@ -272,6 +293,11 @@ fn is_program(scene: &Scene<'_>, i: usize) -> bool {
     scene.holder(i).is_some_and(|h| h.tag == Tag::Pre)
 }
 
+/// Whether preformatted text is a program with few marks: declarations are made of names.
+fn is_synopsis(scene: &Scene<'_>, i: usize) -> bool {
+    is_program(scene, i) && scene.measures.get(i).is_some_and(|m| m.marks >= 2 && m.marks * 100 >= m.chars * DECLARING)
+}
+
 /// Chooses programs directly below chosen text, which says what they are.
 fn keep_programs(scene: &Scene<'_>, scores: &[i32], chosen: &mut [bool]) {
     for (i, score) in scores.iter().enumerate().skip(1) {
@@ -279,14 +305,26 @@ fn keep_programs(scene: &Scene<'_>, scores: &[i32], chosen: &mut [bool]) {
     }
 }
 
-/// Chooses the headline, if it stands before what was chosen.
+/// Chooses the headline, if anything was chosen behind it.
 fn keep_headline(scene: &Scene<'_>, chosen: &mut [bool]) {
     let Some(at) = scene.headline() else { return };
-    let is_first = chosen.iter().position(|chosen| *chosen).is_some_and(|first| at < first);
+    let is_followed = chosen.iter().skip(at + 1).any(|chosen| *chosen);
     let is_heading = scene.holder(at).is_some_and(|h| heading(h.tag) == 1 && h.nearest(&OUTSIDE) == FAR);
     // A heading that is a link may be the banner of the site.
     let is_link = scene.measures.get(at).is_some_and(|m| m.linked * 2 >= m.bytes);
-    chosen[at] |= is_first && is_heading && !is_link;
+    chosen[at] |= is_followed && is_heading && !is_link;
+}
+
+/// Chooses the price of what a page offers: the first behind its headline that is marked as one.
+fn keep_price(scene: &Scene<'_>, chosen: &mut [bool]) {
+    let Some(headline) = scene.headline().filter(|at| chosen.get(*at) == Some(&true)) else { return };
+    let is_shown = |i: &usize| {
+        let is_own = |h: &Holder| h.nearest(&ELSEWHERE) == FAR;
+        *i > headline && scene.holder(*i).is_some_and(is_own) && scene.measures.get(*i).is_some_and(|m| m.chars <= FEW)
+    };
+    if let Some(price) = scene.outline.declared.prices.iter().copied().find(is_shown) {
+        chosen[price] = true;
+    }
 }
 
 /// Chooses the lists and tables of a page that consists of them: an index, a table of contents.
@@ -326,15 +364,30 @@ fn navigation(scene: &Scene<'_>) -> Vec<bool> {
     elements.map(|(f, h)| is_likely(h) && (is_called(f.id) || is_called(f.class))).collect()
 }
 
+/// Leaves out what looks like code in the navigation of documentation: the names of its pages.
+fn leave_menus(scene: &Scene<'_>, chosen: &mut [bool]) {
+    let mut menus = navigation(scene);
+    menus.iter_mut().zip(&scene.holders).for_each(|(is_menu, holder)| *is_menu &= holder.sentences == 0);
+    for (chosen, piece) in chosen.iter_mut().zip(&scene.outline.pieces).filter(|(chosen, _)| **chosen) {
+        *chosen = !scene.ancestors(Some(piece.frame)).any(|at| menus[at]);
+    }
+}
+
+/// Whether an aside of a section says something itself, as a hint or a warning does.
+fn is_note(scene: &Scene<'_>, holder: &Holder) -> bool {
+    let is_own = || holder.parent.and_then(|at| scene.holders.get(at)).is_some_and(|h| h.tag == Tag::Section);
+    holder.tag == Tag::Aside && holder.sentences > 0 && holder.linked * 2 <= holder.bytes && is_own()
+}
+
 /// Chooses everything in the innermost element with nearly all that was chosen or is a program,
 /// except what is marked as something else.
 fn keep_container(scene: &Scene<'_>, code: &[bool], chosen: &mut [bool]) {
     let mut sums = vec![0usize; scene.holders.len()];
     let mut all = 0;
     for (i, m) in scene.measures.iter().enumerate().filter(|(i, _)| chosen[*i] || code[*i]) {
-        all += m.chars;
+        all += m.chars.min(LONG);
         if let Some(sum) = scene.outline.pieces.get(i).and_then(|piece| sums.get_mut(piece.frame)) {
-            *sum += m.chars;
+            *sum += m.chars.min(LONG);
         }
     }
     for i in (0..sums.len()).rev() {
@@ -347,9 +400,11 @@ fn keep_container(scene: &Scene<'_>, code: &[bool], chosen: &mut [bool]) {
     let navigation = navigation(scene);
     for (i, piece) in scene.outline.pieces.iter().enumerate() {
         let Some(own) = scene.holders.get(piece.frame) else { continue };
-        let is_inside = scene.ancestors(Some(piece.frame)).any(|at| at == container);
         let steps = own.depth.saturating_sub(depth).min(FAR);
-        let mut below = scene.ancestors(Some(piece.frame)).take_while(|at| *at != container);
-        chosen[i] |= is_inside && own.nearest(&OUTSIDE) >= steps && !below.any(|at| navigation[at]);
+        let below: Vec<usize> = scene.ancestors(Some(piece.frame)).take_while(|at| *at != container).collect();
+        let is_inside = below.last().map_or(piece.frame, |at| scene.holders[*at].parent.unwrap_or(*at)) == container;
+        let is_note = || below.iter().any(|at| scene.holders.get(*at).is_some_and(|holder| is_note(scene, holder)));
+        let is_outside = |kind: &usize| own.distance[*kind] < steps && !(*kind == ASIDE && is_note());
+        chosen[i] |= is_inside && !OUTSIDE.iter().any(is_outside) && !below.iter().any(|at| navigation[*at]);
     }
 }

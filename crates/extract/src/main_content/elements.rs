@@ -147,7 +147,7 @@ pub(super) fn holders(outline: &Outline<'_>, measures: &[BlockMeasure]) -> Vec<H
         let (above, below) = out.split_at_mut(i);
         let Some(holder) = below.first_mut() else { continue };
         let parent = frame.parent.and_then(|p| above.get(p));
-        let mut kinds = kinds(frame, &mut known);
+        let mut kinds = kinds(frame, frame.parent.and_then(|p| outline.frames.get(p)), &mut known);
         if holder.prose > most.max(LEAST) {
             kinds &= !AROUND;
         }
@@ -188,11 +188,17 @@ fn inherit(holder: &mut Holder, parent: Option<&Holder>, kinds: u64, frame: &Out
 }
 
 /// The kinds of an element by its names, tag and attributes.
-fn kinds<'a>(frame: &OutlineElement<'a>, known: &mut HashMap<[&'a str; 2], u64>) -> u64 {
+fn kinds<'a>(
+    frame: &OutlineElement<'a>,
+    parent: Option<&OutlineElement<'a>>,
+    known: &mut HashMap<[&'a str; 2], u64>,
+) -> u64 {
     if matches!(frame.tag, Tag::Body | Tag::Html) {
         return 0;
     }
-    let mut kinds = *known.entry([frame.id, frame.class]).or_insert_with(|| named(frame.id) | named(frame.class));
+    // The `id` of a section of documentation is its heading, be it on comments.
+    let id = if parent.is_some_and(|parent| is_section_of(frame, parent)) { "" } else { frame.id };
+    let mut kinds = *known.entry([id, frame.class]).or_insert_with(|| named(id) | named(frame.class));
     kinds |= named(frame.itemprop) | named(frame.role);
     let is_role = |role: &str| frame.role.eq_ignore_ascii_case(role);
     let own = match frame.tag {
@@ -228,6 +234,14 @@ fn kinds<'a>(frame: &OutlineElement<'a>, known: &mut HashMap<[&'a str; 2], u64>)
         kinds |= bit(ElementKind::ArticleBody as usize);
     }
     kinds
+}
+
+/// Whether an element is a section of a document that is made of nested sections (Sphinx): it differs
+/// from the one around it in its `id` alone.
+fn is_section_of(frame: &OutlineElement<'_>, parent: &OutlineElement<'_>) -> bool {
+    let is_section = frame.tag == Tag::Section || frame.class.eq_ignore_ascii_case("section");
+    let has_both = !frame.id.is_empty() && !parent.id.is_empty();
+    is_section && has_both && frame.tag == parent.tag && frame.class == parent.class
 }
 
 /// All parts of names in one automaton, and the kind of each.

@@ -17,6 +17,8 @@ use std::collections::HashMap;
 const DECLARED: usize = 1_000;
 /// Headlines are not longer than this.
 const HEADLINE: usize = 250;
+/// What stands between a headline and the name of the site.
+const SEPARATORS: [char; 7] = ['-', '–', '—', '|', '_', '·', '»'];
 /// Percentage of the characters of a program that no prose has.
 const MARKED: usize = 6;
 /// No block of a kind is on that side.
@@ -121,6 +123,23 @@ impl<'a> Scene<'a> {
     /// The block that is the headline.
     pub(crate) fn headline(&self) -> Option<usize> {
         self.most_like_title.map(|(at, _)| at)
+    }
+
+    /// The headline as readers see it: where a page repeats all of its title in plain text, for
+    /// whoever shares it, an earlier block may be the first part, before the name of the site.
+    pub(crate) fn shown_headline(&self) -> Option<usize> {
+        let found = self.headline()?;
+        if self.holder(found).is_some_and(|h| heading(h.tag) > 0) {
+            return Some(found);
+        }
+        let whole = self.text(found);
+        let is_first_part = |i: &usize| {
+            let text = self.text(*i);
+            let rest = whole.strip_prefix(text).filter(|rest| rest.len() < text.len());
+            let is_site = rest.is_some_and(|rest| rest.trim_start().starts_with(SEPARATORS));
+            is_site && self.is_title(*i) && !self.is_around(*i)
+        };
+        (0..found).find(is_first_part).or(Some(found))
     }
 
     /// The heading that is like the first part of the title, before the name of the manual or the

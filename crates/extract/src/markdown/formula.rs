@@ -36,6 +36,9 @@ const MARKS: [(&str, &str, bool); 4] =
 /// How many nodes beside the picture of a formula are searched for the formula.
 const NEAR: usize = 50;
 
+/// The pieces of which tall brackets are set, and what they are together.
+const BRACKETS: [(char, &str, char); 4] = [('⎛', "⎛⎜⎝", '('), ('⎞', "⎞⎟⎠", ')'), ('⎡', "⎡⎢⎣", '['), ('⎤', "⎤⎥⎦", ']')];
+
 /// Class of a formula that is set in HTML.
 pub(super) const SET_FORMULA: &[&str] = &["texhtml"];
 
@@ -121,6 +124,18 @@ impl MarkdownWriter<'_> {
             return;
         }
         script(if tag == Tag::Sup { '^' } else { '_' }, label, out);
+    }
+
+    /// Writes a bracket that is set of pieces, a line each; `false` if it is none.
+    pub(super) fn bracket(&self, id: NodeId, out: &mut String) -> bool {
+        let first = self.tree.children(id).next().filter(|node| self.tree.tag(*node).is_none());
+        let Some(first) = first.and_then(|node| self.tree.text(node).trim_start().chars().next()) else { return false };
+        let Some((_, pieces, sign)) = BRACKETS.iter().find(|(top, ..)| *top == first) else { return false };
+        let is_bracket = self.plain(id).chars().all(|c| c.is_whitespace() || pieces.contains(c));
+        if is_bracket && self.is_kept(id) {
+            out.push(*sign);
+        }
+        is_bracket
     }
 
     /// Writes a part of a formula that is set in HTML; `false` if it is none.

@@ -28,6 +28,15 @@ pub(super) const HIGHLIGHTED: &[&str] = &["mw-geshi", "mw-highlight"];
 /// Classes of spans whose children are lines.
 const LINES: &[&str] = &["t-lines"];
 
+/// Classes of spans that are set apart by a frame instead of by spaces.
+const FRAMED: &[&str] = &["t-rev-inl"];
+
+/// Words of the names of what works like a button without being one.
+const BUTTONS: &[&str] = &["btn", "button"];
+
+/// No label of a button is longer, in bytes.
+const LONGEST_LABEL: usize = 40;
+
 /// What stands before an item in the cell of a table.
 const BULLETS: [char; 4] = ['-', '•', '–', ' '];
 
@@ -81,6 +90,11 @@ impl MarkdownWriter<'_> {
                 self.inline_code(id, style, out);
             }
             Tag::Span if self.span(id, style, out) => {}
+            // A table in a cell: its rows are lines.
+            Tag::Td | Tag::Th if style.cell => {
+                space(out);
+                self.inline_children(id, style, out);
+            }
             _ if is_block(tag) => {
                 self.break_block(style, out);
                 if tag == Tag::Li && style.cell {
@@ -106,7 +120,7 @@ impl MarkdownWriter<'_> {
 
     /// Writes a span whose class says what it is; `false` if it says nothing.
     fn span(&self, id: NodeId, style: InlineStyle, out: &mut String) -> bool {
-        let Some(classes) = self.tree.short_attribute(id, "class") else { return false };
+        let Some(classes) = self.tree.short_attribute(id, "class") else { return self.bracket(id, out) };
         let has = |wanted: &[&str]| classes.split_ascii_whitespace().any(|class| wanted.contains(&class));
         if has(EDITING) || (has(LABEL) && self.is_label_of_code(id)) || self.is_set_twice(&classes) {
             return true;
@@ -115,10 +129,35 @@ impl MarkdownWriter<'_> {
             self.inline_code(id, style, out);
         } else if has(LINES) {
             self.lines_of(id, style, out);
+        } else if has(FRAMED) {
+            let text = self.inside(id, style);
+            if !out.is_empty() && text.starts_with(char::is_alphanumeric) {
+                space(out);
+            }
+            out.push_str(&text);
+            if self.next_char(id).is_some_and(char::is_alphanumeric) {
+                space(out);
+            }
         } else {
             return self.formula_span(id, &classes, style, out);
         }
         true
+    }
+
+    /// Whether an element is named after buttons and says no more than they do. A link is one that
+    /// leads somewhere.
+    pub(super) fn is_button(&self, id: NodeId) -> bool {
+        let is_named = |classes: Cow<'_, str>| {
+            let mut words = classes.split(|c: char| !c.is_ascii_alphabetic());
+            words.any(|word| BUTTONS.iter().any(|button| word.eq_ignore_ascii_case(button)))
+        };
+        let is_label = || {
+            self.tree.children(id).all(|child| self.tree.tag(child).is_none()) && {
+                let text = self.plain(id);
+                text.trim().len() <= LONGEST_LABEL && !text.contains(char::is_numeric)
+            }
+        };
+        self.tree.short_attribute(id, "class").is_some_and(is_named) && is_label()
     }
 
     /// Whether a span says in which language the program behind it is.

@@ -133,6 +133,12 @@ impl MarkdownWriter<'_> {
         self.tight = was_tight;
     }
 
+    /// Whether an element is a definition list without terms, which is a way to indent. Behind a
+    /// list it belongs to its last item (MediaWiki).
+    pub(super) fn is_indentation(&self, id: NodeId) -> bool {
+        self.tree.tag(id) == Some(Tag::Dl) && self.tree.children(id).all(|part| self.tree.tag(part) != Some(Tag::Dt))
+    }
+
     fn term(&mut self, id: NodeId) {
         let is_signature = self.tree.has_class(id, SIGNATURE);
         let code = if is_signature { folded(&self.plain(id)) } else { String::new() };

@@ -18,11 +18,15 @@ const MAX_LINES: usize = 12;
 const MAX_LABEL: usize = 200;
 /// Maximum rows that a cell spans (HTML, 4.9.11).
 const MAX_SPAN: usize = 65_534;
+/// One in so many cells of a table of data may hold a small table.
+const NESTED: usize = 4;
 
 /// A row: its cells and whether all of them are headings.
 struct TableRow {
     cells: Vec<NodeId>,
     heads: bool,
+    /// The element that groups it with others.
+    group: NodeId,
 }
 
 impl MarkdownWriter<'_> {
@@ -33,17 +37,17 @@ impl MarkdownWriter<'_> {
         for caption in captions {
             self.paragraph(&[caption]);
         }
-        let mut rows = Vec::new();
-        let mut stray = Vec::new();
+        let (mut rows, mut stray) = (Vec::new(), Vec::new());
         self.rows(id, &mut rows, &mut stray);
         for node in stray {
             self.paragraph(&[node]);
         }
-        rows.retain(|row| row.cells.iter().any(|cell| self.holds_kept(*cell)));
-        if self.is_data(&rows) {
+        let said: Vec<&TableRow> =
+            rows.iter().filter(|row| row.cells.iter().any(|cell| self.holds_kept(*cell))).collect();
+        if self.is_data(&said) {
             self.pipes(&rows);
         } else {
-            for row in &rows {
+            for row in said {
                 self.loose_row(row);
             }
         }
@@ -99,7 +103,7 @@ impl MarkdownWriter<'_> {
                         |cell: &NodeId| !self.is_gutter(*cell) && (all.len() < 2 || !self.is_numbering(*cell));
                     let cells: Vec<NodeId> = all.iter().copied().filter(is_shown).collect();
                     let heads = !cells.is_empty() && cells.iter().all(|cell| self.tree.tag(*cell) == Some(Tag::Th));
-                    rows.push(TableRow { cells, heads });
+                    rows.push(TableRow { cells, heads, group: id });
                 }
                 Some(Tag::Thead) => {
                     let from = rows.len();
@@ -129,7 +133,7 @@ impl MarkdownWriter<'_> {
         }
     }
 
-    fn is_data(&self, rows: &[TableRow]) -> bool {
+    fn is_data(&self, rows: &[&TableRow]) -> bool {
         let columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
         let headed = rows.iter().any(|row| row.heads);
         if !(2..=MAX_COLUMNS).contains(&columns) {
@@ -141,7 +145,27 @@ impl MarkdownWriter<'_> {
         {
             return only.cells.iter().all(|cell| self.is_label(*cell));
         }
-        rows.iter().flat_map(|row| &row.cells).all(|cell| self.is_short(*cell, headed))
+        let cells = || rows.iter().flat_map(|row| row.cells.iter().copied());
+        let nested = cells().filter(|cell| self.holds_labels(*cell)).count();
+        let is_most = nested * NESTED > cells().count();
+        cells().all(|cell| self.is_short(cell, headed) || (!is_most && self.holds_labels(cell)))
+    }
+
+    /// Whether a cell holds nothing but a table of a few words.
+    fn holds_labels(&self, cell: NodeId) -> bool {
+        let mut said = self.tree.children(cell).filter(|child| self.holds_kept(*child));
+        let only = said.next().filter(|only| said.next().is_none() && self.tree.tag(*only) == Some(Tag::Table));
+        only.is_some_and(|table| {
+            let mut length = 0;
+            self.tree.below(table).skip(1).all(|node| match self.tree.tag(node) {
+                None => {
+                    length += self.tree.text(node).trim().len();
+                    length <= MAX_LABEL
+                }
+                Some(Tag::Tbody | Tag::Tr | Tag::Td | Tag::Th) => true,
+                Some(tag) => !is_block(tag),
+            })
+        })
     }
 
     /// Whether a cell fits into one line. Below headings, short programs do, too.
@@ -167,7 +191,8 @@ impl MarkdownWriter<'_> {
             let filled = (0..columns).map(|i| cells.get(i).map_or("", String::as_str));
             format!("| {} |", filled.collect::<Vec<_>>().join(" | "))
         };
-        let headed = rows.first().is_some_and(|row| row.heads);
+        let is_said = |row: &&TableRow| row.cells.iter().any(|cell| self.holds_kept(*cell));
+        let headed = rows.iter().find(is_said).is_some_and(|row| row.heads);
         let (head, body) = if headed { texts.split_at(1) } else { texts.split_at(0) };
         let mut lines = vec![line(head.first().map_or(&[], Vec::as_slice)), format!("|{}", " --- |".repeat(columns))];
         lines.extend(body.iter().map(|cells| line(cells)));
@@ -175,13 +200,17 @@ impl MarkdownWriter<'_> {
         self.write(&lines.join("\n"));
     }
 
-    /// The texts of all rows, each in its column: a cell that spans columns or rows is followed by
-    /// empty ones.
+    /// The texts of the rows that say anything, each in its column: a cell that spans columns or
+    /// rows is followed by empty ones. No cell spans rows of another group (HTML, 4.9.12.1).
     fn grid(&self, rows: &[TableRow]) -> Vec<Vec<String>> {
         // How many more rows the cell above covers, by column.
         let mut covered = [0usize; MAX_COLUMNS];
         let mut out = Vec::with_capacity(rows.len());
+        let mut group = None;
         for row in rows {
+            if group.replace(row.group) != Some(row.group) {
+                covered.fill(0);
+            }
             let mut texts: Vec<String> = Vec::new();
             for cell in &row.cells {
                 while covered.get(texts.len()).is_some_and(|rows| *rows > 0) {
@@ -196,7 +225,9 @@ impl MarkdownWriter<'_> {
             }
             covered.iter_mut().for_each(|rows| *rows = rows.saturating_sub(1));
             texts.truncate(MAX_COLUMNS);
-            out.push(texts);
+            if row.cells.iter().any(|cell| self.holds_kept(*cell)) {
+                out.push(texts);
+            }
         }
         out
     }

@@ -1,3 +1,5 @@
+mod arranged;
+
 use super::*;
 use expect_test::{Expect, expect};
 

@@ -85,6 +85,8 @@ impl<'a> MarkdownWriter<'a> {
     /// Writes what an element contains: its blocks, and its running text as paragraphs.
     pub(super) fn blocks(&mut self, id: NodeId) {
         let mut running: Vec<NodeId> = Vec::new();
+        // How far the items of the list before are indented.
+        let mut listed = None;
         let mut next = self.tree.children(id).next();
         while let Some(child) = next {
             next = self.tree.sibling(child);
@@ -96,13 +98,26 @@ impl<'a> MarkdownWriter<'a> {
                 running.push(child);
                 continue;
             }
+            listed = listed.filter(|_| !running.iter().any(|node| self.holds_kept(*node)));
             self.paragraph(&std::mem::take(&mut running));
             if self.is_stray_item(child) {
                 let last = self.stray_items(child);
                 next = self.tree.sibling(last);
-            } else {
-                self.block(child);
+                continue;
             }
+            let below = listed.filter(|_| self.is_indentation(child));
+            match below {
+                Some(indent) => {
+                    self.next_tight = Some(true);
+                    self.within(indent, indent, |writer| writer.block(child));
+                }
+                None => self.block(child),
+            }
+            listed = match self.tree.tag(child) {
+                Some(Tag::Ul) => Some("  "),
+                Some(Tag::Ol) => Some("   "),
+                _ => below,
+            };
         }
         self.paragraph(&running);
     }
@@ -130,6 +145,7 @@ impl<'a> MarkdownWriter<'a> {
             Tag::Dl => self.definitions(id),
             Tag::Pre | Tag::Listing | Tag::Xmp | Tag::Plaintext => self.code_block(id),
             Tag::Div if self.is_fragment(id) => self.code_block(id),
+            Tag::Div if self.is_button(id) => {}
             Tag::Table => self.table(id),
             Tag::Blockquote => self.within("> ", "> ", |writer| writer.blocks(id)),
             Tag::Hr => self.rule(id),
