@@ -79,7 +79,8 @@ fn a_crawl_that_is_refused_leaves_nothing_behind() {
 fn whatever_else_is_refused_makes_no_home() {
     let home = Home::new();
     for (code, args) in [
-        (1, &["project", "new", "x/y"][..]),
+        (2, &["project", "new", "x/y"][..]),
+        (2, &["crawl", "http://a.test/", "--project", "x/y"]),
         (1, &["user", "grant", "bob", "x", "read"]),
         (1, &["user", "add", "bob"]),
         (2, &["crawl", "http://a.test/", "--store", "postgres://nobody@127.0.0.1:1/none"]),
@@ -88,6 +89,49 @@ fn whatever_else_is_refused_makes_no_home() {
         let refused = home.orb(args);
         refused.complaint(code);
         assert!(!home.path().exists(), "{args:?}: {refused}");
+    }
+}
+
+#[test]
+fn a_flag_with_a_value_that_it_cannot_have_is_wrong_usage() {
+    let home = Home::new();
+    home.orb(&["project", "new", PROJECT, "--seed", "http://a.test/"]).expect(0);
+    let wrong: [&[&str]; 10] = [
+        &["--allow", "("],
+        &["--deny", "("],
+        &["--proxy", "ftp://x"],
+        &["--resolve", "x"],
+        &["--dns", "here"],
+        &["--accept", "html"],
+        &["--user-agent", ""],
+        &["--user-agent", "\u{e9}"],
+        &["--engine", "http://a.test/"],
+        &["--engine", "http://[{searchTerms}"],
+    ];
+    for words in wrong {
+        for command in [["crawl", "http://a.test/"], ["crawl", PROJECT], ["track", PROJECT]] {
+            let refused = home.orb(&[&command[..], words].concat());
+            let named = format!("orb: {}: ", words[0]);
+            assert!(refused.complaint(2).starts_with(&named), "{refused}");
+        }
+    }
+    let phrase = home.orb(&crawling(&["?wolf spiders"]));
+    assert!(phrase.complaint(2).contains("--engine"), "{phrase}");
+    for words in [["--delay", "banana"], ["--max-bytes", "x"], ["--bandwidth", "fast"], ["--depth", "x"]] {
+        let refused = home.orb(&[&["crawl", "http://a.test/"][..], &words].concat());
+        assert!(refused.expect(2).stderr.contains(words[0]), "{refused}");
+    }
+    // A file that says so has failed: nothing is wrong with the command.
+    let file = home.beside("wrong.toml");
+    fs::write(&file, "seeds = ['http://a.test/']\nfetch.proxy = 'ftp://x'\n").unwrap();
+    for command in ["crawl", "track"] {
+        let refused = home.orb(&[command, file.to_str().unwrap()]);
+        assert!(refused.complaint(1).contains("wrong.toml:2:15: "), "{refused}");
+    }
+    fs::write(home.project().join("project.toml"), "seeds = ['http://a.test/']\nfetch.dns = 'here'\n").unwrap();
+    for words in [&[][..], &["--accept", "text/html"]] {
+        let refused = home.orb(&[&["crawl", PROJECT][..], words].concat());
+        assert!(refused.complaint(1).contains("project.toml:2:13: "), "{refused}");
     }
 }
 
