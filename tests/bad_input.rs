@@ -6,13 +6,12 @@
 mod harness;
 
 use harness::orb::{Finished, Home, PROJECT, crawling};
-use harness::script::{Script, absent, page};
+use harness::script::Script;
 use harness::tls::{Flaw, SecureSite};
 use orb_testweb::{Dns, Server, Spec, Web};
 use std::fs;
 use std::net::TcpListener;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 const PAGE: &str = "<!doctype html><title>Behind TLS</title><p>Here.";
 
@@ -180,15 +179,7 @@ fn a_refused_connection_is_named() {
 
 #[test]
 fn a_server_that_was_down_is_asked_again_by_the_same_command() {
-    let is_up = Arc::new(AtomicBool::new(false));
-    let up = Arc::clone(&is_up);
-    let site = Script::serve(move |heard| match heard.target.as_str() {
-        "/robots.txt" => absent(),
-        _ if !up.load(Ordering::SeqCst) => b"no HTTP at all\r\n\r\n".to_vec(),
-        "/" => page(["/a"]),
-        "/a" => page(["/"]),
-        _ => absent(),
-    });
+    let (site, is_up) = Script::down_at_first();
     let (home, url) = (Home::new(), format!("http://{}/", site.address));
     let crawl = || home.orb(&crawling(&[&url, "--retries", "0", "--delay", "0"]));
     for _ in 0..2 {
