@@ -21,7 +21,6 @@ mod fill;
 mod flow;
 mod gather;
 mod gist;
-mod gzip;
 mod headers;
 mod html;
 mod inert;
@@ -38,6 +37,7 @@ mod nested;
 mod odf;
 mod office;
 mod package;
+mod packed;
 mod parts;
 mod pdf;
 mod pick;
@@ -118,7 +118,7 @@ static EXTRACTORS: &[&dyn Extract] = &[
     &sitemap::SitemapExtractor,
     &feed::FeedExtractor,
     &xml::XmlExtractor,
-    &gzip::GzipExtractor,
+    &packed::PackedExtractor,
     &listing::ListingExtractor,
     &pdf::PdfExtractor,
     &office::OfficeExtractor,
