@@ -135,6 +135,23 @@ fn a_flag_with_a_value_that_it_cannot_have_is_wrong_usage() {
 }
 
 #[test]
+fn what_a_newcomer_tries_is_answered_in_words() {
+    let home = Home::new();
+    assert!(home.orb(&["--help"]).expect(0).text().starts_with("Crawls web sites into a directory"));
+    home.orb(&["project", "new", PROJECT, "--seed", "http://127.0.0.1:1/"]).expect(0);
+    for command in ["check", "stats", "report", "health"] {
+        let refused = home.orb(&[command, PROJECT]);
+        assert!(refused.complaint(1).contains("has collected nothing yet; run orb crawl first"), "{refused}");
+    }
+    let none = home.orb(&["crawl", PROJECT, "--max-pages", "0", "--progress", "none"]);
+    assert!(none.expect(0).text().starts_with("project p, run 1: budget used up in "), "{none}");
+    let refused = home.orb(&["export", PROJECT, "wacz"]);
+    assert!(refused.complaint(1).contains("fetched nothing"), "{refused}");
+    let refused = home.orb(&["export", PROJECT, "markdown", "out dir"]);
+    assert!(refused.complaint(2).contains("--output"), "{refused}");
+}
+
+#[test]
 fn a_scheme_that_is_not_crawled_is_refused_by_name() {
     for (url, scheme) in [
         ("gopher://example.test/", "gopher"),

@@ -139,7 +139,7 @@ fn reached_there(at: &SharedAddress, summary: &Summary, seed: &str) -> Result<()
 pub(crate) fn print(stdout: &mut impl std::io::Write, s: &Summary, place: &str) -> std::io::Result<()> {
     let c = &s.counters;
     let grouped = out::grouped;
-    writeln!(stdout, "project {}, run {}: {} in {}", s.project, s.run, s.state.name(), out::seconds(c.seconds))?;
+    writeln!(stdout, "project {}, run {}: {}", s.project, s.run, out::stood(s.state.name(), c.seconds))?;
     writeln!(
         stdout,
         "  {} pages ({} HTML, {} other, {} duplicates, {} redirects, {} errors), {} disallowed",
