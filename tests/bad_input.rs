@@ -6,13 +6,12 @@
 mod harness;
 
 use harness::orb::{Finished, Home, PROJECT, crawling};
-use harness::script::{Script, absent, page};
+use harness::script::Script;
 use harness::tls::{Flaw, SecureSite};
 use orb_testweb::{Dns, Server, Spec, Web};
 use std::fs;
 use std::net::TcpListener;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 const PAGE: &str = "<!doctype html><title>Behind TLS</title><p>Here.";
 
@@ -79,7 +78,8 @@ fn a_crawl_that_is_refused_leaves_nothing_behind() {
 fn whatever_else_is_refused_makes_no_home() {
     let home = Home::new();
     for (code, args) in [
-        (1, &["project", "new", "x/y"][..]),
+        (2, &["project", "new", "x/y"][..]),
+        (2, &["crawl", "http://a.test/", "--project", "x/y"]),
         (1, &["user", "grant", "bob", "x", "read"]),
         (1, &["user", "add", "bob"]),
         (2, &["crawl", "http://a.test/", "--store", "postgres://nobody@127.0.0.1:1/none"]),
@@ -89,6 +89,66 @@ fn whatever_else_is_refused_makes_no_home() {
         refused.complaint(code);
         assert!(!home.path().exists(), "{args:?}: {refused}");
     }
+}
+
+#[test]
+fn a_flag_with_a_value_that_it_cannot_have_is_wrong_usage() {
+    let home = Home::new();
+    home.orb(&["project", "new", PROJECT, "--seed", "http://a.test/"]).expect(0);
+    let wrong: [&[&str]; 10] = [
+        &["--allow", "("],
+        &["--deny", "("],
+        &["--proxy", "ftp://x"],
+        &["--resolve", "x"],
+        &["--dns", "here"],
+        &["--accept", "html"],
+        &["--user-agent", ""],
+        &["--user-agent", "\u{e9}"],
+        &["--engine", "http://a.test/"],
+        &["--engine", "http://[{searchTerms}"],
+    ];
+    for words in wrong {
+        for command in [["crawl", "http://a.test/"], ["crawl", PROJECT], ["track", PROJECT]] {
+            let refused = home.orb(&[&command[..], words].concat());
+            let named = format!("orb: {}: ", words[0]);
+            assert!(refused.complaint(2).starts_with(&named), "{refused}");
+        }
+    }
+    let phrase = home.orb(&crawling(&["?wolf spiders"]));
+    assert!(phrase.complaint(2).contains("--engine"), "{phrase}");
+    for words in [["--delay", "banana"], ["--max-bytes", "x"], ["--bandwidth", "fast"], ["--depth", "x"]] {
+        let refused = home.orb(&[&["crawl", "http://a.test/"][..], &words].concat());
+        assert!(refused.expect(2).stderr.contains(words[0]), "{refused}");
+    }
+    // A file that says so has failed: nothing is wrong with the command.
+    let file = home.beside("wrong.toml");
+    fs::write(&file, "seeds = ['http://a.test/']\nfetch.proxy = 'ftp://x'\n").unwrap();
+    for command in ["crawl", "track"] {
+        let refused = home.orb(&[command, file.to_str().unwrap()]);
+        assert!(refused.complaint(1).contains("wrong.toml:2:15: "), "{refused}");
+    }
+    fs::write(home.project().join("project.toml"), "seeds = ['http://a.test/']\nfetch.dns = 'here'\n").unwrap();
+    for words in [&[][..], &["--accept", "text/html"]] {
+        let refused = home.orb(&[&["crawl", PROJECT][..], words].concat());
+        assert!(refused.complaint(1).contains("project.toml:2:13: "), "{refused}");
+    }
+}
+
+#[test]
+fn what_a_newcomer_tries_is_answered_in_words() {
+    let home = Home::new();
+    assert!(home.orb(&["--help"]).expect(0).text().starts_with("Crawls web sites into a directory"));
+    home.orb(&["project", "new", PROJECT, "--seed", "http://127.0.0.1:1/"]).expect(0);
+    for command in ["check", "stats", "report", "health"] {
+        let refused = home.orb(&[command, PROJECT]);
+        assert!(refused.complaint(1).contains("has collected nothing yet; run orb crawl first"), "{refused}");
+    }
+    let none = home.orb(&["crawl", PROJECT, "--max-pages", "0", "--progress", "none"]);
+    assert!(none.expect(0).text().starts_with("project p, run 1: budget used up in "), "{none}");
+    let refused = home.orb(&["export", PROJECT, "wacz"]);
+    assert!(refused.complaint(1).contains("fetched nothing"), "{refused}");
+    let refused = home.orb(&["export", PROJECT, "markdown", "out dir"]);
+    assert!(refused.complaint(2).contains("--output"), "{refused}");
 }
 
 #[test]
@@ -136,15 +196,7 @@ fn a_refused_connection_is_named() {
 
 #[test]
 fn a_server_that_was_down_is_asked_again_by_the_same_command() {
-    let is_up = Arc::new(AtomicBool::new(false));
-    let up = Arc::clone(&is_up);
-    let site = Script::serve(move |heard| match heard.target.as_str() {
-        "/robots.txt" => absent(),
-        _ if !up.load(Ordering::SeqCst) => b"no HTTP at all\r\n\r\n".to_vec(),
-        "/" => page(["/a"]),
-        "/a" => page(["/"]),
-        _ => absent(),
-    });
+    let (site, is_up) = Script::down_at_first();
     let (home, url) = (Home::new(), format!("http://{}/", site.address));
     let crawl = || home.orb(&crawling(&[&url, "--retries", "0", "--delay", "0"]));
     for _ in 0..2 {

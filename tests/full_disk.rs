@@ -106,12 +106,24 @@ fn a_crawl_resumed_on_a_full_disk_waits_or_says_so_and_loses_nothing() {
 }
 
 #[test]
-fn a_home_that_cannot_be_written_is_refused_in_one_line() {
+fn a_home_that_cannot_be_written_is_read_and_all_else_is_refused_in_one_line() {
     let scene = scene();
     let home = Home::new();
     let disk = Disk::under(&home, "64m");
     scene.start_with(&home, &["--max-pages", "15"], &[]).finish().expect(0);
+    let ask = || {
+        let questions: [&[&str]; 5] = [
+            &["status", PROJECT, "--json"],
+            &["report", PROJECT, "--json"],
+            &["project", "list"],
+            &["sql", PROJECT, "SELECT url, kind FROM page"],
+            &["stats", PROJECT],
+        ];
+        questions.map(|args| home.orb(args).expect(0).text().to_owned())
+    };
+    let before = ask();
     disk.again("ro");
+    assert_eq!(ask(), before);
     for args in [crawling(&[PROJECT]), vec!["check".to_owned(), PROJECT.to_owned()]] {
         let refused = home.orb(&args);
         let line = refused.complaint(1);

@@ -6,14 +6,13 @@ mod harness;
 use harness::cluster::{CALM, Cluster, Collected, connected};
 use harness::orb::{Home, PROJECT, crawling};
 use harness::postgres::{PASSWORD, Postgres};
-use harness::script::{Script, absent, page};
+use harness::script::Script;
 use harness::tls::server_files;
 use harness::until;
 use harness::web::World;
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::Stdio;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 const SLICE: Duration = Duration::from_secs(5);
@@ -104,15 +103,7 @@ fn a_worker_without_work_says_what_it_waits_for() {
 
 #[test]
 fn a_server_that_was_down_is_asked_again_by_the_same_command() {
-    let is_up = Arc::new(AtomicBool::new(false));
-    let up = Arc::clone(&is_up);
-    let site = Script::serve(move |heard| match heard.target.as_str() {
-        "/robots.txt" => absent(),
-        _ if !up.load(Ordering::SeqCst) => b"no HTTP at all\r\n\r\n".to_vec(),
-        "/" => page(["/a"]),
-        "/a" => page(["/"]),
-        _ => absent(),
-    });
+    let (site, is_up) = Script::down_at_first();
     let (cluster, url) = (Cluster::new(CALM, SLICE), format!("http://{}/", site.address));
     let crawl =
         || cluster.start(&[crawling(&[&url, "--retries", "0", "--delay", "0"]), cluster.part(1)].concat()).finish();

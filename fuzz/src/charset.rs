@@ -25,7 +25,7 @@ pub fn charset(bytes: &[u8]) {
     let content = Content { bytes, mime, charset, url: "http://example.jp/" };
     let doc = extract(&content);
     // A compressed document is decoded as what is inside it.
-    let is_packed = sniff(bytes, mime) == "application/gzip";
+    let is_packed = matches!(&*sniff(bytes, mime), "application/gzip" | "application/zstd");
     let Some(name) = doc.charset.as_deref().filter(|_| !is_packed) else { return };
     let encoding = Encoding::for_label(name.as_bytes()).unwrap_or(REPLACEMENT);
     assert_eq!(encoding.name(), name);

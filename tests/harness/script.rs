@@ -78,6 +78,20 @@ impl Script {
         })
     }
 
+    /// A site of two pages that link to each other, whose server speaks no HTTP until it is up.
+    pub(crate) fn down_at_first() -> (Self, Arc<AtomicBool>) {
+        let is_up = Arc::new(AtomicBool::new(false));
+        let up = Arc::clone(&is_up);
+        let site = Self::serve(move |heard| match heard.target.as_str() {
+            "/robots.txt" => absent(),
+            _ if !up.load(Ordering::SeqCst) => b"no HTTP at all\r\n\r\n".to_vec(),
+            "/" => page(["/a"]),
+            "/a" => page(["/"]),
+            _ => absent(),
+        });
+        (site, is_up)
+    }
+
     /// The port it listens at.
     pub(crate) fn port(&self) -> u16 {
         self.address.port()

@@ -1,6 +1,7 @@
 //! Do archive, catalogue, frontier index, keys, graph and text index agree?
 
 use crate::Result;
+use crate::collection::must_have_collected;
 use crate::graph::check_graph;
 use crate::index::check_index;
 use bytes::Bytes;
@@ -9,6 +10,7 @@ use orb_store::{CheckReport, ProjectDir};
 
 /// Compares all stores of a project with each other, and the derived ones with their checksums.
 pub fn check(project: &ProjectDir) -> Result<CheckReport> {
+    must_have_collected(project)?;
     let mut report = orb_store::check_decoding(project, &remove_coding)?;
     check_graph(project, &mut report)?;
     check_index(project, &mut report)?;

@@ -31,6 +31,12 @@ pub fn helper_limits(documents: &DocumentSettings) -> HelperLimits {
     HelperLimits { memory: documents.memory.0, ..HelperLimits::default() }
 }
 
+/// Fails for a project that has collected nothing.
+pub(crate) fn must_have_collected(project: &ProjectDir) -> Result<()> {
+    let why = || format!("project {} has collected nothing yet; run orb crawl first", project.name);
+    if project.is_empty() { Err(AnswerError::NotBuilt(why())) } else { Ok(()) }
+}
+
 impl Collection {
     /// Opens a project of a home, which must have collected something.
     pub fn open(home: &Home, name: &str) -> Result<Self> {
@@ -39,12 +45,7 @@ impl Collection {
 
     /// Opens a project that was already looked up.
     pub fn of(project: ProjectDir) -> Result<Self> {
-        if project.is_empty() {
-            let name = &project.name;
-            return Err(AnswerError::NotBuilt(format!(
-                "project {name} has collected nothing yet; run orb crawl first"
-            )));
-        }
+        must_have_collected(&project)?;
         let catalogue = CatalogueReader::open(&project)?;
         let archive = ArchiveReader::open(&project);
         let (settings, graph, ranks, searcher) = Default::default();

@@ -111,6 +111,9 @@ impl<E: Into<anyhow::Error>> From<E> for CommandFailure {
         if let Some(ProjectError::Malformed(why)) = error.downcast_ref() {
             return Self::Usage(why.clone());
         }
+        if let Some(named @ StoreError::BadName { .. }) = error.chain().find_map(of_store) {
+            return Self::Usage(named.to_string());
+        }
         match error.downcast_ref::<std::io::Error>() {
             Some(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Self::OutputClosed,
             _ => Self::Failed(error),

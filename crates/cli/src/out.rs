@@ -15,6 +15,16 @@ pub(crate) fn content() -> BufWriter<Screen> {
     screen(io::stdout().is_terminal())
 }
 
+/// How a run stands, and its working time.
+pub(crate) fn stood(state: &str, seconds: f64) -> String {
+    let how = match state {
+        "running" => "running for",
+        "budget" => "budget used up in",
+        _ => return format!("{state} in {}", self::seconds(seconds)),
+    };
+    format!("{how} {}", self::seconds(seconds))
+}
+
 fn screen(guarded: bool) -> BufWriter<Screen> {
     BufWriter::with_capacity(1 << 16, Screen { out: io::stdout(), guarded, lead: false })
 }

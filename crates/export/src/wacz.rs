@@ -42,7 +42,10 @@ pub(crate) fn export_wacz(
 ) -> std::result::Result<WaczCounts, ExportError> {
     let files = reader.archive_files()?;
     if files.is_empty() {
-        let why = format!("project {} has no archive: it was crawled without one", project.name);
+        let why = format!(
+            "project {} has nothing in its archive: it fetched nothing, or was crawled without one",
+            project.name
+        );
         return Err(ExportError::Refused(why));
     }
     let now = Moment::now();

@@ -109,7 +109,7 @@ fn pax_path(content: &[u8]) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use crate::package::tests::zipped;
     use crate::{Content, extract};
     use orb_page::Document;
@@ -118,7 +118,7 @@ mod tests {
         extract(&Content { bytes, mime: Some("application/octet-stream"), charset: None, url: "" })
     }
 
-    fn tar_entry(name: &str, kind: u8, content: &[u8]) -> Vec<u8> {
+    pub(crate) fn tar_entry(name: &str, kind: u8, content: &[u8]) -> Vec<u8> {
         let mut block = vec![0; 512];
         block[..name.len()].copy_from_slice(name.as_bytes());
         block[124..135].copy_from_slice(format!("{:011o}", content.len()).as_bytes());

@@ -101,8 +101,19 @@ fn top_level_domain(url: &str) -> Option<String> {
     plain.then(|| label.to_ascii_lowercase())
 }
 
+/// The encoding of an XML document in UTF-16 that begins with its declaration, if no byte order
+/// mark says so. The declaration itself is not read (HTML, prescan, step 2).
+pub(crate) fn utf16_declaration(start: &[u8]) -> Option<&'static Encoding> {
+    let is_little = start.starts_with(b"<\0?\0x\0");
+    let is_big = start.starts_with(b"\0<\0?\0x");
+    is_little.then_some(UTF_16LE).or_else(|| is_big.then_some(UTF_16BE))
+}
+
 /// The encoding a document declares: XML declaration, `@charset` or `<meta>`.
 fn declared(start: &[u8]) -> Option<&'static Encoding> {
+    if let Some(encoding) = utf16_declaration(start) {
+        return Some(encoding);
+    }
     let label = xml_declaration(start).or_else(|| css_charset(start));
     let encoding = label.map_or_else(|| meta(start), Encoding::for_label)?;
     Some(match encoding {
@@ -228,6 +239,22 @@ mod tests {
         }
         check(b"<meta charset=utf-16>a", None, "UTF-8", "<meta charset=utf-16>a");
         check(b"<meta content='charset=koi8-r'>\xC3\xA9", None, "UTF-8", "<meta content='charset=koi8-r'>é");
+    }
+
+    #[test]
+    fn an_xml_declaration_in_utf_16_is_one_without_a_mark_too() {
+        let text = "<?xml version='1.0' encoding='latin1'?><html>é</html>";
+        let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        check(&little, None, "UTF-16LE", text);
+        check(&big, None, "UTF-16BE", text);
+        // The server wins, and three characters are needed. Nothing else is looked for.
+        assert_eq!(decode(&little, Some("koi8-r"), "").encoding.name(), "KOI8-R");
+        for other in ["<?XML version='1.0'?>", "<?p?>", " <?xml?>", "<!doctype html><meta charset=utf-16>"] {
+            let bytes: Vec<u8> = other.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            assert_ne!(decode(&bytes, None, "").encoding.name(), "UTF-16LE", "{other}");
+        }
+        assert_eq!(decode(b"<\0?\0x", None, "").encoding.name(), "UTF-8");
     }
 
     #[test]

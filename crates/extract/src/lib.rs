@@ -21,7 +21,6 @@ mod fill;
 mod flow;
 mod gather;
 mod gist;
-mod gzip;
 mod headers;
 mod html;
 mod inert;
@@ -38,6 +37,7 @@ mod nested;
 mod odf;
 mod office;
 mod package;
+mod packed;
 mod parts;
 mod pdf;
 mod pick;
@@ -118,7 +118,7 @@ static EXTRACTORS: &[&dyn Extract] = &[
     &sitemap::SitemapExtractor,
     &feed::FeedExtractor,
     &xml::XmlExtractor,
-    &gzip::GzipExtractor,
+    &packed::PackedExtractor,
     &listing::ListingExtractor,
     &pdf::PdfExtractor,
     &office::OfficeExtractor,
@@ -161,7 +161,10 @@ impl<'a> TypedContent<'a> {
 
     /// XML in UTF-16 as UTF-8, and what it was in: its format is told by the name of its root.
     fn narrowed(&self) -> Option<(String, &'static str)> {
-        let (encoding, _) = encoding_rs::Encoding::for_bom(self.bytes).filter(|_| self.is_xml())?;
+        let marked = encoding_rs::Encoding::for_bom(self.bytes).map(|(encoding, _)| encoding);
+        let said = self.charset.and_then(|label| encoding_rs::Encoding::for_label(label.trim().as_bytes()));
+        let declared = || charset::utf16_declaration(self.bytes).filter(|_| said.is_none());
+        let encoding = marked.or_else(declared).filter(|_| self.is_xml())?;
         (encoding != encoding_rs::UTF_8).then(|| (encoding.decode(self.bytes).0.into_owned(), encoding.name()))
     }
 

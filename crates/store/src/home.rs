@@ -7,10 +7,11 @@
 use crate::accounts::{self, Accounts};
 use crate::error::{Result, StoreError};
 use crate::fault;
+use crate::sqlite::connect_bare;
 use orb_page::Moment;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// The format of `orb.db` that this program writes.
@@ -94,9 +95,13 @@ impl Home {
     }
 
     /// Opens a home to see what is in it. One that was never made is empty, and is not made for
-    /// this: a mistyped directory stays as it was.
+    /// this: a mistyped directory stays as it was. What may not be written to can still be read.
     pub fn look(dir: &Path) -> Result<Self> {
-        let is_made = dir.join("orb.db").exists();
+        let path = dir.join("orb.db");
+        let is_made = path.exists();
+        if is_made && OpenOptions::new().append(true).open(&path).is_err_and(|e| is_denied(&e)) {
+            return Ok(Self { dir: dir.to_owned(), db: open_for_reading(&path)? });
+        }
         if is_made || (dir.exists() && !dir.is_dir()) {
             return Self::open(dir);
         }
@@ -218,14 +223,32 @@ pub fn disk_size(path: &Path) -> Result<u64> {
     Ok(stat.f_blocks.saturating_mul(stat.f_frsize))
 }
 
+/// Whether something exists and may not be written to.
+fn is_denied(error: &std::io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
+}
+
+/// The list of a home that may not be written to.
+fn open_for_reading(path: &Path) -> Result<Connection> {
+    let db = connect_bare(path)?;
+    format_of(&db, path)?;
+    Ok(db)
+}
+
+/// The format of a list, which must not be that of a newer version.
+fn format_of(db: &Connection, path: &Path) -> Result<i64> {
+    let found = db.query_row("PRAGMA user_version", [], |r| r.get(0));
+    match found.map_err(|e| StoreError::sql("open", path, e))? {
+        found if found > VERSION => Err(StoreError::NewerVersion { path: path.to_owned(), found, known: VERSION }),
+        found => Ok(found),
+    }
+}
+
 fn open_list(path: &Path) -> Result<Connection> {
     let fail = |e| StoreError::sql("open", path, e);
     let db = Connection::open(path).map_err(fail)?;
     db.busy_timeout(std::time::Duration::from_secs(10)).map_err(fail)?;
-    let found: i64 = db.query_row("PRAGMA user_version", [], |r| r.get(0)).map_err(fail)?;
-    if found > VERSION {
-        return Err(StoreError::NewerVersion { path: path.to_owned(), found, known: VERSION });
-    }
+    let found = format_of(&db, path)?;
     if found == 0 {
         db.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).map_err(fail)?;
     }

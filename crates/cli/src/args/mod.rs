@@ -23,7 +23,7 @@ pub(crate) use user::{UserCommand, UserCommandArgs};
 /// Crawls web sites into a directory: WARC files, a database of pages and links, a text index, a
 /// web graph.
 #[derive(Debug, Parser)]
-#[command(name = "orb", version, about, long_about = None, max_term_width = 110, arg_required_else_help = true)]
+#[command(name = "orb", version, long_about = None, max_term_width = 110, arg_required_else_help = true)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) common: Common,

@@ -7,7 +7,7 @@ use crate::live::Display;
 use crate::{out, signals};
 use orb_crawl::{CrawlError, CrawlRequest, SharedAddress, SharedRequest, Summary, why_unreached};
 use orb_page::{RunId, RunKind, RunState};
-use orb_project::{AskedProject, Home, OrderName, RenderWhen, Settings};
+use orb_project::{AskedProject, Home, OrderName, RenderWhen, Settings, Wrong};
 use orb_urls::Address;
 use orb_urls::scope::Mode;
 use std::io::Write as _;
@@ -42,7 +42,7 @@ pub(super) fn shared_request(
         _ => return request(home, args),
     };
     match orb_crawl::shared_settings(at, name)? {
-        Some(settings) => Ok(asked(AskedProject::with(name, settings)?, args)),
+        Some(settings) => asked(AskedProject::with(name, settings)?, args),
         None => request(home, args),
     }
 }
@@ -139,7 +139,7 @@ fn reached_there(at: &SharedAddress, summary: &Summary, seed: &str) -> Result<()
 pub(crate) fn print(stdout: &mut impl std::io::Write, s: &Summary, place: &str) -> std::io::Result<()> {
     let c = &s.counters;
     let grouped = out::grouped;
-    writeln!(stdout, "project {}, run {}: {} in {}", s.project, s.run, s.state.name(), out::seconds(c.seconds))?;
+    writeln!(stdout, "project {}, run {}: {}", s.project, s.run, out::stood(s.state.name(), c.seconds))?;
     writeln!(
         stdout,
         "  {} pages ({} HTML, {} other, {} duplicates, {} redirects, {} errors), {} disallowed",
@@ -188,15 +188,40 @@ pub(crate) fn print(stdout: &mut impl std::io::Write, s: &Summary, place: &str) 
 /// Reads seeds, project files and flags.
 pub(crate) fn request(home: &Home, args: &CrawlArgs) -> Result<CrawlRequest, CommandFailure> {
     let news_server = std::env::var("NNTPSERVER").ok().filter(|server| !server.trim().is_empty());
-    Ok(asked(AskedProject::of(home, &args.seeds, args.project.as_deref(), news_server.as_deref())?, args))
+    asked(AskedProject::of(home, &args.seeds, args.project.as_deref(), news_server.as_deref())?, args)
 }
 
-/// A request under the flags.
-fn asked(mut asked: AskedProject, args: &CrawlArgs) -> CrawlRequest {
+/// A request under the flags. What is invalid only because of the command line is wrong usage.
+fn asked(mut asked: AskedProject, args: &CrawlArgs) -> Result<CrawlRequest, CommandFailure> {
+    let mut listed = asked.settings.clone();
+    listed.seeds.retain(|seed| !args.seeds.contains(seed));
+    let wrong_before = listed.examine().err();
     apply(args, &mut asked.settings);
+    if let Some(wrong) = asked.settings.examine().err().filter(|wrong| Some(wrong) != wrong_before.as_ref()) {
+        return Err(CommandFailure::Usage(in_flags(&wrong)));
+    }
     let mut request = CrawlRequest { despite_damage: args.despite_damage, ..CrawlRequest::new(asked) };
     apply_budgets(args, &mut request.settings);
-    request
+    Ok(request)
+}
+
+/// An invalid setting, by the name of the flag that sets it.
+fn in_flags(wrong: &Wrong) -> String {
+    let key: String = wrong.key.split('[').map(|part| part.rsplit(']').next().unwrap_or_default()).collect();
+    let flag = match key.as_str() {
+        "scope.rules.allow" => "--allow",
+        "scope.rules.deny" => "--deny",
+        "search_engine.template" => "--engine",
+        "fetch.accept" => "--accept",
+        "fetch.cookies_file" => "--cookies",
+        "fetch.dns" => "--dns",
+        "fetch.proxy" => "--proxy",
+        "fetch.resolve" => "--resolve",
+        "fetch.user_agent" => "--user-agent",
+        "seeds" => return wrong.what.clone(),
+        _ => &wrong.key,
+    };
+    format!("{flag}: {}", wrong.what)
 }
 
 /// Overwrites a value if one was given.

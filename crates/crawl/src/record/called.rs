@@ -1,6 +1,7 @@
 //! What happens to pages that somebody called for?
 
-use super::{MAX_ROWS, Recorder};
+use super::Recorder;
+use super::commit::MAX_ROWS;
 use crate::read::out_of_scope;
 use orb_frontier::{Order, rank};
 use orb_page::{Discovered, PageId, SkipReason, UrlKey, Verdict};

@@ -9,6 +9,7 @@ mod admit;
 mod again;
 mod aliases;
 mod called;
+mod commit;
 mod facts;
 mod letters;
 pub(crate) mod live;
@@ -17,43 +18,30 @@ pub(crate) mod replant;
 
 use crate::config::Config;
 use crate::drive::clock::SteadyClock;
-use crate::indexing::{Wording, mark};
+use crate::indexing::Wording;
 use crate::read::{ReadRules, Reading};
 use crate::shared::SharedState;
 use crate::track::looks::Noises;
 use crate::watch::ledger::Stage;
-use crate::watch::progress::Pause;
 pub(crate) use again::Revisited;
 use aliases::AliasDesk;
+use commit::{MAX_ROWS, PendingCommit};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
-use hashbrown::{HashMap, HashSet};
 use live::{Reevaluation, RuleChange};
 use loops::RedirectLoops;
 use orb_frontier::{Novelty, Order};
-use orb_page::{
-    DiscoveredLink, HostId, IdSet, Lease, LinkKind, Links, PageId, PageKind, RunId, SkipReason, UrlKey, Visit,
-};
+use orb_page::{DiscoveredLink, IdSet, Lease, LinkKind, Links, PageId, PageKind, RunId, SkipReason, UrlKey, Visit};
 use orb_store::{
-    Admission, Batch, CounterDelta, DroppedPage, Encoded, FinishedVisit, HostFact, LetterBundle, Project, QueueLengths,
-    QueuePlace, RunCounters, ShardId, Steps, StoreError, Unfetched, free_space,
+    Admission, DroppedPage, Encoded, FinishedVisit, HostFact, LetterBundle, Project, QueueLengths, QueuePlace,
+    RunCounters, ShardId, StoreError, Unfetched,
 };
 use orb_urls::Address;
 use replant::Replant;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Maximum rows per commit, give or take a page.
-const MAX_ROWS: usize = 100_000;
-
-/// Maximum archive bytes per commit, give or take a page.
-const MAX_BYTES: u64 = 64_000_000;
-
 /// Maximum trap counters that a resumed run restores.
 const MAX_TRAP_COUNTS: u32 = 100_000;
-
-/// How long a host's back-off may wait to be recorded: a process killed meanwhile would lose it.
-const URGENT: Duration = Duration::from_millis(50);
 
 /// A message to the recorder.
 pub(crate) enum Item {
@@ -148,61 +136,6 @@ pub(crate) struct Recorder {
 struct Scratch {
     keys: Vec<UrlKey>,
     admissions: Vec<Admission>,
-}
-
-/// The contents of the next commit.
-#[derive(Default)]
-struct PendingCommit {
-    batch: Batch,
-    words: Vec<Option<Box<Wording>>>,
-    digests: HashMap<[u8; 32], (PageId, HostId)>,
-    fed: HashSet<HostId>,
-    /// Known pages that a sitemap brings in.
-    renewed: HashSet<PageId>,
-    /// Number of the pipeline's pages it holds.
-    held: usize,
-    rows: usize,
-    bytes: u64,
-    since: Option<Instant>,
-    /// Since when it has held a host's back-off.
-    urgent: Option<Instant>,
-}
-
-impl PendingCommit {
-    fn is_empty(&self) -> bool {
-        self.since.is_none()
-    }
-
-    /// How long it may still wait for more.
-    fn rest(&self, batch_time: Duration) -> Duration {
-        let rest = |since: Option<Instant>, most: Duration| since.map(|since| most.saturating_sub(since.elapsed()));
-        let waits = [rest(self.since, batch_time), rest(self.urgent, URGENT)];
-        waits.into_iter().flatten().min().unwrap_or(Duration::from_secs(3_600))
-    }
-
-    fn is_full(&self, pages: usize) -> bool {
-        self.held >= pages || self.rows >= MAX_ROWS || self.bytes >= MAX_BYTES
-    }
-
-    /// An empty one that reuses the buffers, which need not be allocated and grown again for each
-    /// commit.
-    fn emptied(self) -> Self {
-        let batch = Batch {
-            discovered: emptied(self.batch.discovered),
-            visits: emptied(self.batch.visits),
-            finished: emptied(self.batch.finished),
-            facts: emptied(self.batch.facts),
-            ..Batch::default()
-        };
-        let mut digests = self.digests;
-        digests.clear();
-        Self { batch, digests, ..Self::default() }
-    }
-}
-
-fn emptied<T>(mut list: Vec<T>) -> Vec<T> {
-    list.clear();
-    list
 }
 
 impl Recorder {
@@ -480,107 +413,6 @@ impl Recorder {
         self.shared.frontier().note_content(visit.host, &visit.url, novelty);
         Ok(())
     }
-
-    /// Commits what is there, and what that brings back.
-    fn commit_all(&mut self) -> Result<(), StoreError> {
-        while !self.pending.is_empty() {
-            self.commit()?;
-        }
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<(), StoreError> {
-        if self.pending.is_empty() {
-            return Ok(());
-        }
-        self.close_loops()?;
-        self.pending.batch.run = self.rules.run;
-        if self.shared.team.is_none() {
-            self.counters.seconds = self.resumed_seconds + self.started.elapsed().as_secs_f64();
-            self.counters.frontier = self.queued_after();
-        } else {
-            self.pending.batch.spent = self.spent();
-        }
-        let counted = serde_json::to_value(&self.counters).unwrap_or_default();
-        self.pending.batch.counters = CounterDelta::between(&self.counted, &counted);
-        self.counted = counted;
-        self.pending.batch.traps = self.shared.frontier().trap_counts();
-        self.pending.batch.noises = self.rules.noises.as_ref().map(|noises| noises.learnt()).unwrap_or_default();
-        self.pending.batch.facts.extend(self.aliases.facts());
-        facts::merge_facts(&mut self.pending.batch.facts);
-        let mut pending = std::mem::take(&mut self.pending);
-        let gathered = pending.since.map_or(Duration::ZERO, |since| since.elapsed());
-        self.shared.progress.ledger().note(Stage::Gather, gathered);
-        self.wait_for_room();
-        let took = loop {
-            match self.project.commit(&mut pending.batch) {
-                Ok(committed) => break committed.took,
-                Err(error) => match Pause::after(&error) {
-                    Some(pause) if self.shared.wait_for_room(pause) => {}
-                    _ => return Err(error),
-                },
-            }
-        };
-        self.shared.progress.pause(None);
-        self.note_commit(took);
-        if let Some(team) = &self.shared.team {
-            team.committed(std::mem::take(&mut pending.batch.read), pending.batch.idle.is_some());
-        }
-        let now = self.clock.now();
-        let mut frontier = self.shared.frontier();
-        let dropped = pending.batch.dropped.iter().map(|dropped| &dropped.place);
-        let gone = pending.batch.finished.iter().chain(dropped).map(|place| place.page);
-        frontier.committed(&gone.collect::<Vec<_>>());
-        for host in &pending.fed {
-            frontier.admitted(*host, now);
-        }
-        drop(frontier);
-        // Only now: a driver that sees the new epoch must find the new pages in the frontier.
-        if let Some(team) = self.shared.team.as_ref().filter(|_| !pending.fed.is_empty()) {
-            team.next_epoch();
-        }
-        self.note_committed(&pending.batch);
-        let repeats = self.rules.learn_aliases && repeats(&pending.batch);
-        if let Some(feed) = &self.shared.feed {
-            let (batch, nonce) = self.project.last_batch();
-            feed.hand_over(&mut pending.batch, std::mem::take(&mut pending.words), mark(batch, nonce));
-        }
-        // After the frontier was informed: to the driver, an empty pipeline means that nothing more
-        // is coming.
-        self.shared.pipeline.committed(pending.held, repeats);
-        self.pending = pending.emptied();
-        self.bring_back()?;
-        self.close_loops()?;
-        self.note_pending();
-        Ok(())
-    }
-
-    /// Updates the progress after a commit, with its duration.
-    fn note_commit(&self, took: Steps) {
-        let progress = &self.shared.progress;
-        progress.note_commit(&self.counters, self.project.queued(), self.project.urls_known());
-        let steps = [(Stage::Archive, took.archive), (Stage::Catalogue, took.catalogue), (Stage::Index, took.index)];
-        steps.into_iter().for_each(|(stage, took)| progress.ledger().note(stage, took));
-    }
-
-    /// Number of queued pages after the batch is committed.
-    fn queued_after(&self) -> u64 {
-        let batch = &self.pending.batch;
-        let fresh = batch.discovered.iter().filter(|d| d.kind == PageKind::Frontier).count() + batch.requeued.len();
-        let gone = batch.finished.len() + batch.dropped.len();
-        (self.project.queued() + fresh as u64).saturating_sub(gone as u64)
-    }
-
-    fn dir(&self) -> &Path {
-        &self.project.dir().dir
-    }
-
-    /// Waits, before a commit, while there is less disk space than the project wants to leave free.
-    fn wait_for_room(&self) {
-        while free_space(self.dir()).is_ok_and(|free| free < self.rules.min_free) && !self.shared.stop.is_set() {
-            self.shared.wait_for_room(Pause::DiskLow);
-        }
-    }
 }
 
 /// Redirects are recorded even if links are not wanted: a resumed run must know where its seeds
@@ -590,10 +422,4 @@ fn keep_redirects(links: &mut Links, targets: &mut Vec<PageId>) {
     let mut kept = links.iter().map(is_redirect);
     targets.retain(|_| kept.next().unwrap_or(false));
     links.retain(is_redirect);
-}
-
-/// Whether more than a quarter of what was fetched repeats another page.
-fn repeats(batch: &Batch) -> bool {
-    let repeated = batch.visits.iter().filter(|finished| finished.visit.kind == PageKind::Duplicate).count();
-    repeated * 4 > batch.visits.len()
 }

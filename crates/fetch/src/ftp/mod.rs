@@ -14,13 +14,13 @@ mod session;
 
 use crate::intake::Received;
 use crate::lines::{Opening, ServerReply};
-use crate::listed::{Entry, EntryStamp, Listen, split};
-use crate::names::{answer, bare, decoded, listing as listing_answer, mime_of, outcome, stamped};
-use crate::sessions::{BrokenOff, Converse, SessionCall, SessionPlace, SessionPool};
+use crate::listed::{Entry, EntryStamp, split};
+use crate::names::{answer, bare, decoded, listing as listing_answer, stamped};
+use crate::sessions::{BrokenOff, Converse, PathCall, SessionCall, SessionPlace, SessionPool};
 use crate::tls::{self, OptionalTls};
 use crate::{BoxFuture, Fetch, FetchConfig, FetchError, FtpTls, Line, Watch};
 use answers::{joined, path_of, refusal, without_type};
-use orb_page::{Body, Failure, Lease, Listing, Moment, Outcome, Purpose, Response, Timings, Truncation, Version};
+use orb_page::{Failure, Lease, Listing, Moment, Outcome, Purpose, Response, Timings, Truncation};
 use session::{FtpListing, Session};
 use std::future::ready;
 use std::sync::Arc;
@@ -40,13 +40,7 @@ pub(crate) struct FtpFetcher {
 /// One page being fetched.
 struct FtpErrand<'a> {
     fetcher: &'a FtpFetcher,
-    call: SessionCall<'a>,
-    /// The bytes of its path.
-    path: Vec<u8>,
-    /// The version that is known, unless another is wanted in any case.
-    latest: Option<&'a Version>,
-    /// The listing that others wait for, if this is a directory.
-    pending: Option<Listen<'a>>,
+    asked: PathCall<'a>,
 }
 
 impl FtpFetcher {
@@ -54,70 +48,35 @@ impl FtpFetcher {
         let tls = OptionalTls::new(&config)?;
         Ok(Self { pool: SessionPool::new(line, config), tls })
     }
-
-    async fn errand(&self, lease: &Lease, watch: &dyn Watch) -> Outcome {
-        let at = Moment::now();
-        match FtpErrand::new(self, lease, watch) {
-            Ok(mut errand) => {
-                let result = errand.run().await;
-                outcome(at, errand.call.timings, result)
-            }
-            Err(failure) => outcome(at, Timings::default(), Err(failure)),
-        }
-    }
 }
 
 impl<'a> FtpErrand<'a> {
     fn new(fetcher: &'a FtpFetcher, lease: &'a Lease, watch: &'a dyn Watch) -> Result<Self, Failure> {
         let call = SessionCall::new(lease, watch)?;
         let path = decoded(without_type(call.address.path_and_query()))?;
-        let latest = call.latest();
-        let mut errand = Self { fetcher, call, path, latest, pending: None };
-        // Tasks that ask for an entry wait for it from here on.
-        errand.pending = errand.is_directory().then(|| fetcher.pool.listed.begin(&lease.url));
-        Ok(errand)
-    }
-
-    fn is_directory(&self) -> bool {
-        self.path.is_empty() || self.path.ends_with(b"/")
-    }
-
-    async fn run(&mut self) -> Result<Response, Failure> {
-        match self.recalled().await? {
-            Some(unchanged) => Ok(unchanged),
-            None => self.fetcher.pool.converse(self).await,
-        }
+        Ok(Self { fetcher, asked: PathCall::new(call, path, &fetcher.pool.listed) })
     }
 
     async fn log_in(&mut self, place: SessionPlace) -> Result<Session, BrokenOff> {
         let FtpFetcher { pool, tls } = self.fetcher;
-        let login = pool.config.keyring.login(&self.call.address);
-        let implicit = self.call.address.scheme() == "ftps";
+        let login = pool.config.keyring.login(&self.asked.call.address);
+        let implicit = self.asked.call.address.scheme() == "ftps";
         let is_lenient = !implicit && login.is_none() && pool.config.ftp_tls == FtpTls::Try;
         let client = tls::apart(if is_lenient { &tls.lenient } else { &tls.strict });
         let opening = Opening { line: &pool.line, config: &pool.config, client, place, implicit, login };
-        Session::open(opening, &mut self.call.timings).await
+        Session::open(opening, &mut self.asked.call.timings).await
     }
 
     async fn page(&mut self, session: &mut Session) -> Result<Response, BrokenOff> {
-        match self.is_directory() {
+        match self.asked.is_directory() {
             true => self.directory(session).await,
             false => self.file(session).await,
         }
     }
 
-    /// A file that its directory lists as it was: nothing is asked.
-    async fn recalled(&self) -> Result<Option<Response>, Failure> {
-        let Some(latest) = self.latest.filter(|_| !self.is_directory()) else { return Ok(None) };
-        match self.fetcher.pool.listed.look_patiently(&self.call.lease.url).await {
-            Entry::Listed(Some(stamp)) if stamp.is_of(latest) => Ok(Some(stamped(bare(304, FTP)?, Some(&stamp)))),
-            _ => Ok(None),
-        }
-    }
-
     async fn directory(&mut self, session: &mut Session) -> Result<Response, BrokenOff> {
-        let listing = session.list(&self.path, self.call.watch).await?;
-        let Some(listed) = self.pending.take() else { return Ok(bare(404, FTP)?) };
+        let listing = session.list(&self.asked.path, self.asked.call.watch).await?;
+        let Some(listed) = self.asked.pending.take() else { return Ok(bare(404, FTP)?) };
         match listing {
             Ok(listing) => {
                 if listing.truncated.is_none() {
@@ -129,8 +88,8 @@ impl<'a> FtpErrand<'a> {
                 Ok(Response { truncated, ..response })
             }
             Err(reply) => {
-                if self.call.lease.before.is_some()
-                    && self.look_up(session, &self.call.lease.url).await? == Entry::Lacking
+                if self.asked.call.lease.before.is_some()
+                    && self.look_up(session, &self.asked.call.lease.url).await? == Entry::Lacking
                 {
                     listed.gone();
                     return Ok(bare(404, FTP)?);
@@ -144,20 +103,13 @@ impl<'a> FtpErrand<'a> {
     async fn file(&mut self, session: &mut Session) -> Result<Response, BrokenOff> {
         let entry = self.entry(session).await?;
         let stamp = self.stamp(session, entry).await?;
-        if let (Some(latest), Some(stamp)) = (self.latest, &stamp)
-            && stamp.is_of(latest)
-        {
-            return Ok(stamped(bare(304, FTP)?, Some(stamp)));
+        if let Some(settled) = self.asked.settled(stamp.as_ref(), &self.fetcher.pool.config, FTP)? {
+            return Ok(settled);
         }
-        let mime = mime_of(self.call.address.path());
-        if let Some(why) = self.unwanted(stamp.as_ref(), mime) {
-            let response = stamped(answer(200, mime, Body::empty(), FTP)?, stamp.as_ref());
-            return Ok(Response { truncated: Some(why), ..response });
-        }
-        match session.retrieve(&self.path, 0, self.call.watch).await? {
+        match session.retrieve(&self.asked.path, 0, self.asked.call.watch).await? {
             Ok(received) => {
                 let Received { body, truncated } = self.whole(session, received).await?;
-                let response = stamped(answer(200, mime, body, FTP)?, stamp.as_ref());
+                let response = stamped(answer(200, self.asked.mime(), body, FTP)?, stamp.as_ref());
                 Ok(Response { truncated, ..response })
             }
             Err(reply) => self.refused(session, entry, &reply).await,
@@ -166,13 +118,13 @@ impl<'a> FtpErrand<'a> {
 
     /// What the directory of the file says of it. One that was there before must be looked for.
     async fn entry(&self, session: &mut Session) -> Result<Entry, BrokenOff> {
-        if self.call.lease.purpose == Purpose::Robots {
+        if self.asked.call.lease.purpose == Purpose::Robots {
             return Ok(Entry::Unlisted);
         }
-        if self.call.lease.before.is_some() {
-            return self.look_up(session, &self.call.lease.url).await;
+        if self.asked.call.lease.before.is_some() {
+            return self.look_up(session, &self.asked.call.lease.url).await;
         }
-        Ok(self.fetcher.pool.listed.look(&self.call.lease.url).await)
+        Ok(self.fetcher.pool.listed.look(&self.asked.call.lease.url).await)
     }
 
     /// The entry for a URL; its directory is listed for that if it was not yet, and if that fails,
@@ -186,7 +138,7 @@ impl<'a> FtpErrand<'a> {
         }
         let Some(path) = path_of(directory) else { return Ok(Entry::Unlisted) };
         let Some(listing) = listed.begin_first(directory) else { return Ok(listed.look(url).await) };
-        match session.list(&path, self.call.watch).await? {
+        match session.list(&path, self.asked.call.watch).await? {
             Ok(found) if found.truncated.is_none() => listing.known(found.stamps()),
             Ok(_) => listing.failed(),
             Err(_) => match Box::pin(self.look_up(session, directory)).await? {
@@ -200,33 +152,23 @@ impl<'a> FtpErrand<'a> {
     /// Size and time of the file, as exact as they must be to tell a later version from this one.
     async fn stamp(&self, session: &mut Session, entry: Entry) -> Result<Option<EntryStamp>, BrokenOff> {
         let stamp = match entry {
-            _ if self.call.lease.purpose == Purpose::Robots => return Ok(None),
+            _ if self.asked.call.lease.purpose == Purpose::Robots => return Ok(None),
             Entry::Lacking => return Ok(None),
             Entry::Listed(Some(stamp)) => stamp,
-            Entry::Listed(None) | Entry::AsBefore | Entry::Unlisted => return session.stamp_of(&self.path).await,
+            Entry::Listed(None) | Entry::AsBefore | Entry::Unlisted => return session.stamp_of(&self.asked.path).await,
         };
         if !stamp.is_local || stamp.is_settled(Moment::now()) && self.is_known_as(&stamp) || !session.tells_times() {
             return Ok(Some(stamp));
         }
-        let exact = session.time_of(&self.path).await?;
+        let exact = session.time_of(&self.asked.path).await?;
         let exact = exact.map(|(modified, grain)| EntryStamp { modified, grain, is_local: false, ..stamp });
         Ok(Some(exact.unwrap_or(stamp)))
     }
 
     /// Whether the version that is known has a stamp of the same kind, to be compared with.
     fn is_known_as(&self, stamp: &EntryStamp) -> bool {
-        let known = self.latest.and_then(|latest| EntryStamp::of_tag(latest.etag.as_deref()?));
+        let known = self.asked.latest.and_then(|latest| EntryStamp::of_tag(latest.etag.as_deref()?));
         known.is_none_or(|known| known.is_local == stamp.is_local)
-    }
-
-    /// Why the file is not fetched, if it is not.
-    fn unwanted(&self, stamp: Option<&EntryStamp>, mime: &str) -> Option<Truncation> {
-        let config = &self.fetcher.pool.config;
-        if self.call.lease.purpose == Purpose::Page && !mime.ends_with("/unknown") && !config.accepts(mime) {
-            return Some(Truncation::Unwanted);
-        }
-        let most = config.max_size_of(Some(mime));
-        stamp.and_then(|stamp| stamp.size).is_some_and(|size| size > most).then_some(Truncation::Length)
     }
 
     /// Resumes where a transfer broke off, once.
@@ -235,7 +177,7 @@ impl<'a> FtpErrand<'a> {
         if first.truncated != Some(Truncation::Disconnect) || got == 0 || !session.goes_on() {
             return Ok(first);
         }
-        match session.retrieve(&self.path, got, self.call.watch).await? {
+        match session.retrieve(&self.asked.path, got, self.asked.call.watch).await? {
             Ok(rest) => joined(&first.body, &rest, &self.fetcher.pool.config).map_err(BrokenOff::from),
             Err(_) => Ok(first),
         }
@@ -244,7 +186,7 @@ impl<'a> FtpErrand<'a> {
     /// What a server's refusal to send a file means.
     async fn refused(&self, session: &mut Session, entry: Entry, reply: &ServerReply) -> Result<Response, BrokenOff> {
         let is_final = reply.code >= 500;
-        if is_final && self.call.lease.purpose == Purpose::Robots {
+        if is_final && self.asked.call.lease.purpose == Purpose::Robots {
             return Ok(bare(404, FTP)?);
         }
         if reply.code == 550 && entry == Entry::Lacking {
@@ -252,10 +194,8 @@ impl<'a> FtpErrand<'a> {
         }
         // Whether a name without a slash is a directory is known only where it was listed as such.
         let is_open = matches!(entry, Entry::Unlisted | Entry::Listed(None));
-        if is_final && is_open && session.is_directory(&self.path).await? {
-            let mut response = bare(301, FTP)?;
-            response.headers.push(b"Location", format!("{}/", self.call.address.as_str()).as_bytes());
-            return Ok(response);
+        if is_final && is_open && session.is_directory(&self.asked.path).await? {
+            return Ok(self.asked.call.elsewhere(FTP)?);
         }
         Ok(refusal(reply)?)
     }
@@ -270,11 +210,15 @@ impl FtpListing {
 
 impl Converse<Session> for FtpErrand<'_> {
     fn call(&self) -> &SessionCall<'_> {
-        &self.call
+        &self.asked.call
     }
 
     fn timings(&mut self) -> &mut Timings {
-        &mut self.call.timings
+        &mut self.asked.call.timings
+    }
+
+    fn recalled(&self) -> BoxFuture<'_, Result<Option<Response>, Failure>> {
+        Box::pin(self.asked.recalled(FTP))
     }
 
     fn open(&mut self, place: SessionPlace) -> BoxFuture<'_, Result<Session, BrokenOff>> {
@@ -288,7 +232,7 @@ impl Converse<Session> for FtpErrand<'_> {
 
 impl Fetch for FtpFetcher {
     fn fetch<'a>(&'a self, lease: &'a Lease, watch: &'a dyn Watch) -> BoxFuture<'a, Outcome> {
-        Box::pin(self.errand(lease, watch))
+        Box::pin(self.pool.fetch(FtpErrand::new(self, lease, watch)))
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

@@ -14,11 +14,11 @@ mod target;
 
 use crate::lines::{Opening, ServerReply};
 use crate::listed::{Entry, Listen, split};
-use crate::names::{answer, bare, decoded, hopeless, listing, outcome};
+use crate::names::{answer, bare, decoded, hopeless, listing};
 use crate::sessions::{BrokenOff, Converse, SessionCall, SessionPlace, SessionPool};
 use crate::tls::{self, OptionalTls};
 use crate::{BoxFuture, Fetch, FetchConfig, FetchError, Line, Watch};
-use orb_page::{Body, Failure, Lease, Listing, ListingEntry, Moment, Outcome, PageHistory, Response};
+use orb_page::{Body, Failure, Lease, Listing, ListingEntry, Outcome, PageHistory, Response};
 use orb_page::{Timings, Truncation, Version};
 use overview::{listed_answer, number_in, overview_line, read_listing};
 #[cfg(feature = "fuzzing")]
@@ -55,17 +55,6 @@ impl NntpFetcher {
         let tls = OptionalTls::new(&config)?;
         Ok(Self { pool: SessionPool::new(line, config), tls })
     }
-
-    async fn errand(&self, lease: &Lease, watch: &dyn Watch) -> Outcome {
-        let at = Moment::now();
-        match NewsErrand::new(self, lease, watch) {
-            Ok(mut errand) => {
-                let result = errand.run().await;
-                outcome(at, errand.call.timings, result)
-            }
-            Err(failure) => outcome(at, Timings::default(), Err(failure)),
-        }
-    }
 }
 
 impl<'a> NewsErrand<'a> {
@@ -79,18 +68,6 @@ impl<'a> NewsErrand<'a> {
         // Tasks that ask for an article wait for its group from here on.
         let pending = is_group.then(|| fetcher.pool.listed.begin(&lease.url));
         Ok(Self { fetcher, call, target, latest, pending })
-    }
-
-    async fn run(&mut self) -> Result<Response, Failure> {
-        if self.target == NewsTarget::GroupName {
-            let mut response = bare(301, NNTP)?;
-            response.headers.push(b"Location", format!("{}/", self.call.address.as_str()).as_bytes());
-            return Ok(response);
-        }
-        match self.recalled().await? {
-            Some(known) => Ok(known),
-            None => self.fetcher.pool.converse(self).await,
-        }
     }
 
     async fn log_in(&mut self, place: SessionPlace) -> Result<NewsSession, BrokenOff> {
@@ -115,8 +92,12 @@ impl<'a> NewsErrand<'a> {
         }
     }
 
-    /// An article whose group has told of it already.
-    async fn recalled(&self) -> Result<Option<Response>, Failure> {
+    /// What is to be said without asking: a group's name without a slash is not its URL, and its
+    /// group may have told of an article already.
+    async fn told_before(&self) -> Result<Option<Response>, Failure> {
+        if self.target == NewsTarget::GroupName {
+            return self.call.elsewhere(NNTP).map(Some);
+        }
         let NewsTarget::Numbered(..) = self.target else { return Ok(None) };
         let Some(latest) = self.latest else { return Ok(None) };
         self.told_by(self.fetcher.pool.listed.look_patiently(&self.call.lease.url).await, latest)
@@ -319,6 +300,10 @@ impl Converse<NewsSession> for NewsErrand<'_> {
         &mut self.call.timings
     }
 
+    fn recalled(&self) -> BoxFuture<'_, Result<Option<Response>, Failure>> {
+        Box::pin(self.told_before())
+    }
+
     fn open(&mut self, place: SessionPlace) -> BoxFuture<'_, Result<NewsSession, BrokenOff>> {
         Box::pin(self.log_in(place))
     }
@@ -330,7 +315,7 @@ impl Converse<NewsSession> for NewsErrand<'_> {
 
 impl Fetch for NntpFetcher {
     fn fetch<'a>(&'a self, lease: &'a Lease, watch: &'a dyn Watch) -> BoxFuture<'a, Outcome> {
-        Box::pin(self.errand(lease, watch))
+        Box::pin(self.pool.fetch(NewsErrand::new(self, lease, watch)))
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

@@ -1,18 +1,21 @@
 //! How is a page asked for in a session that may have been used before?
 //!
 //! A session is a conversation with a server that knows us: FTP, NNTP and SFTP log in first and
-//! then answer for one page after another. [`SessionPool::converse`] takes a kept session or opens
+//! then answer for one page after another. [`SessionPool::fetch`] takes a kept session or opens
 //! one, has the page asked for in it, and keeps it for the next.
 
 mod kept;
+mod path;
 
 pub(crate) use kept::KeptSessions;
+pub(crate) use path::PathCall;
 
 use crate::line::Endpoint;
 use crate::listed::Listed;
+use crate::names::{bare, outcome};
 use crate::protocol::check_permission;
 use crate::{BoxFuture, FetchConfig, Line, Watch};
-use orb_page::{Conversation, Failure, Lease, PageHistory, Response, ResponseKind, Timings, Version};
+use orb_page::{Conversation, Failure, Lease, Moment, Outcome, PageHistory, Response, ResponseKind, Timings, Version};
 use orb_urls::Address;
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -103,6 +106,13 @@ impl<'a> SessionCall<'a> {
         let known = |before: &'a Arc<PageHistory>| before.latest.as_ref().filter(|_| before.there);
         self.lease.before.as_ref().and_then(known).filter(|_| !self.lease.again)
     }
+
+    /// The answer that what is asked for is a directory, whose URL ends in a slash.
+    pub(crate) fn elsewhere(&self, protocol: &'static str) -> Result<Response, Failure> {
+        let mut response = bare(301, protocol)?;
+        response.headers.push(b"Location", format!("{}/", self.address.as_str()).as_bytes());
+        Ok(response)
+    }
 }
 
 /// A page being asked for: what a protocol does with a session.
@@ -110,6 +120,9 @@ pub(crate) trait Converse<S>: Send {
     fn call(&self) -> &SessionCall<'_>;
 
     fn timings(&mut self) -> &mut Timings;
+
+    /// The answer if it is known without a session.
+    fn recalled(&self) -> BoxFuture<'_, Result<Option<Response>, Failure>>;
 
     /// Opens a session.
     fn open(&mut self, place: SessionPlace) -> BoxFuture<'_, Result<S, BrokenOff>>;
@@ -134,8 +147,24 @@ impl<S: KeepSession> SessionPool<S> {
         Self { line, config, listed: Listed::default(), kept, closed: Mutex::default() }
     }
 
+    /// Asks for a page, unless it cannot be asked for.
+    pub(crate) async fn fetch(&self, errand: Result<impl Converse<S>, Failure>) -> Outcome {
+        let at = Moment::now();
+        match errand {
+            Ok(mut errand) => {
+                let result = match errand.recalled().await {
+                    Ok(None) => self.converse(&mut errand).await,
+                    Ok(Some(known)) => Ok(known),
+                    Err(failure) => Err(failure),
+                };
+                outcome(at, std::mem::take(errand.timings()), result)
+            }
+            Err(failure) => outcome(at, Timings::default(), Err(failure)),
+        }
+    }
+
     /// Asks for a page in a session that was kept, or in a new one.
-    pub(crate) async fn converse(&self, errand: &mut dyn Converse<S>) -> Result<Response, Failure> {
+    async fn converse(&self, errand: &mut dyn Converse<S>) -> Result<Response, Failure> {
         let place = self.place(errand).await?;
         loop {
             let kept = self.kept.take(&place);

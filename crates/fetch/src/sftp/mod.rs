@@ -15,11 +15,11 @@ pub use keys::HostKeys;
 pub use program::PASSWORD_VARIABLE;
 
 use crate::intake::Received;
-use crate::listed::{Entry, EntryStamp, Listen};
-use crate::names::{answer, bare, decoded, hopeless, listing, mime_of, outcome, stamped};
-use crate::sessions::{BrokenOff, Converse, SessionCall, SessionPlace, SessionPool};
+use crate::listed::{Entry, EntryStamp};
+use crate::names::{answer, bare, decoded, hopeless, listing, stamped};
+use crate::sessions::{BrokenOff, Converse, PathCall, SessionCall, SessionPlace, SessionPool};
 use crate::{BoxFuture, Fetch, FetchConfig, Line, Watch};
-use orb_page::{Body, Failure, Lease, Listing, ListingEntry, Moment, Outcome, Response, Timings, Truncation, Version};
+use orb_page::{Failure, Lease, Listing, ListingEntry, Outcome, Response, Timings};
 use packet::{FileAttributes, NodeType, SftpName, SftpStatus};
 use program::SshCall;
 use session::{FileBounds, SftpSession};
@@ -37,29 +37,12 @@ pub(crate) struct SftpFetcher {
 /// One page being fetched.
 struct SftpErrand<'a> {
     fetcher: &'a SftpFetcher,
-    call: SessionCall<'a>,
-    /// The bytes of its path.
-    path: Vec<u8>,
-    /// The version that is known, unless another is wanted in any case.
-    latest: Option<&'a Version>,
-    /// The listing that others wait for, if this is a directory.
-    pending: Option<Listen<'a>>,
+    asked: PathCall<'a>,
 }
 
 impl SftpFetcher {
     pub(crate) fn new(line: Arc<Line>, config: Arc<FetchConfig>) -> Self {
         Self { pool: SessionPool::new(line, config) }
-    }
-
-    async fn errand(&self, lease: &Lease, watch: &dyn Watch) -> Outcome {
-        let at = Moment::now();
-        match SftpErrand::new(self, lease, watch) {
-            Ok(mut errand) => {
-                let result = errand.run().await;
-                outcome(at, errand.call.timings, result)
-            }
-            Err(failure) => outcome(at, Timings::default(), Err(failure)),
-        }
     }
 }
 
@@ -67,51 +50,27 @@ impl<'a> SftpErrand<'a> {
     fn new(fetcher: &'a SftpFetcher, lease: &'a Lease, watch: &'a dyn Watch) -> Result<Self, Failure> {
         let call = SessionCall::new(lease, watch)?;
         let path = decoded(call.address.path_and_query())?;
-        let latest = call.latest();
-        let mut errand = Self { fetcher, call, path, latest, pending: None };
-        // Tasks that ask for an entry wait for it from here on.
-        errand.pending = errand.is_directory().then(|| fetcher.pool.listed.begin(&lease.url));
-        Ok(errand)
-    }
-
-    fn is_directory(&self) -> bool {
-        self.path.is_empty() || self.path.ends_with(b"/")
-    }
-
-    async fn run(&mut self) -> Result<Response, Failure> {
-        match self.recalled().await? {
-            Some(unchanged) => Ok(unchanged),
-            None => self.fetcher.pool.converse(self).await,
-        }
+        Ok(Self { fetcher, asked: PathCall::new(call, path, &fetcher.pool.listed) })
     }
 
     async fn log_in(&mut self, place: SessionPlace) -> Result<SftpSession, BrokenOff> {
         let pool = &self.fetcher.pool;
-        let login = pool.config.keyring.login(&self.call.address);
+        let login = pool.config.keyring.login(&self.asked.call.address);
         let call = SshCall::new(&pool.line, &pool.config, &place, login);
-        SftpSession::open(&call, &mut self.call.timings).await
+        SftpSession::open(&call, &mut self.asked.call.timings).await
     }
 
     async fn page(&mut self, session: &mut SftpSession) -> Result<Response, BrokenOff> {
-        match self.is_directory() {
+        match self.asked.is_directory() {
             true => self.directory(session).await,
             false => self.file(session).await,
         }
     }
 
-    /// A file that its directory lists as it was: nothing is asked.
-    async fn recalled(&self) -> Result<Option<Response>, Failure> {
-        let Some(latest) = self.latest.filter(|_| !self.is_directory()) else { return Ok(None) };
-        match self.fetcher.pool.listed.look_patiently(&self.call.lease.url).await {
-            Entry::Listed(Some(stamp)) if stamp.is_of(latest) => Ok(Some(stamped(bare(304, SFTP)?, Some(&stamp)))),
-            _ => Ok(None),
-        }
-    }
-
     async fn directory(&mut self, session: &mut SftpSession) -> Result<Response, BrokenOff> {
         let most = self.fetcher.pool.config.max_size;
-        let listed = session.list(&self.path, most, self.call.watch).await?;
-        let Some(pending) = self.pending.take() else { return Ok(bare(404, SFTP)?) };
+        let listed = session.list(&self.asked.path, most, self.asked.call.watch).await?;
+        let Some(pending) = self.asked.pending.take() else { return Ok(bare(404, SFTP)?) };
         let (names, truncated) = match listed {
             Ok(listed) => listed,
             Err(status) => {
@@ -131,9 +90,9 @@ impl<'a> SftpErrand<'a> {
     }
 
     async fn file(&mut self, session: &mut SftpSession) -> Result<Response, BrokenOff> {
-        let stamp = match self.fetcher.pool.listed.look(&self.call.lease.url).await {
+        let stamp = match self.fetcher.pool.listed.look(&self.asked.call.lease.url).await {
             Entry::Listed(Some(stamp)) => Some(stamp),
-            _ => match session.stat(&self.path).await? {
+            _ => match session.stat(&self.asked.path).await? {
                 Ok(attributes) => match self.found(&attributes)? {
                     Ok(stamp) => stamp,
                     Err(elsewhere) => return Ok(elsewhere),
@@ -141,23 +100,14 @@ impl<'a> SftpErrand<'a> {
                 Err(status) => return Ok(refusal(&status)?),
             },
         };
-        if let (Some(latest), Some(stamp)) = (self.latest, &stamp)
-            && stamp.is_of(latest)
-        {
-            return Ok(stamped(bare(304, SFTP)?, Some(stamp)));
-        }
-        let mime = mime_of(self.call.address.path());
         let config = &self.fetcher.pool.config;
-        let (size, most) = (stamp.and_then(|stamp| stamp.size), config.max_size_of(Some(mime)));
-        let is_unwanted = !mime.ends_with("/unknown") && !config.accepts(mime);
-        let cut = is_unwanted.then_some(Truncation::Unwanted);
-        let cut = cut.or_else(|| size.is_some_and(|size| size > most).then_some(Truncation::Length));
-        if cut.is_some() {
-            let response = stamped(answer(200, mime, Body::empty(), SFTP)?, stamp.as_ref());
-            return Ok(Response { truncated: cut, ..response });
+        if let Some(settled) = self.asked.settled(stamp.as_ref(), config, SFTP)? {
+            return Ok(settled);
         }
-        let bounds = FileBounds { size, most, config, watch: self.call.watch };
-        match session.retrieve(&self.path, &bounds).await? {
+        let mime = self.asked.mime();
+        let (size, most) = (stamp.and_then(|stamp| stamp.size), config.max_size_of(Some(mime)));
+        let bounds = FileBounds { size, most, config, watch: self.asked.call.watch };
+        match session.retrieve(&self.asked.path, &bounds).await? {
             Ok(Received { body, truncated }) => {
                 let response = stamped(answer(200, mime, body, SFTP)?, stamp.as_ref());
                 Ok(Response { truncated, ..response })
@@ -170,11 +120,7 @@ impl<'a> SftpErrand<'a> {
     /// directory is not opened: a pipe would keep the server waiting.
     fn found(&self, attributes: &FileAttributes) -> Result<Result<Option<EntryStamp>, Response>, Failure> {
         match attributes.node() {
-            Some(NodeType::Directory) => {
-                let mut response = bare(301, SFTP)?;
-                response.headers.push(b"Location", format!("{}/", self.call.address.as_str()).as_bytes());
-                Ok(Err(response))
-            }
+            Some(NodeType::Directory) => Ok(Err(self.asked.call.elsewhere(SFTP)?)),
             Some(NodeType::Other | NodeType::Link) => Err(hopeless("it is neither a file nor a directory")),
             Some(NodeType::File) | None => Ok(Ok(attributes.stamp())),
         }
@@ -225,11 +171,15 @@ fn refusal(status: &SftpStatus) -> Result<Response, Failure> {
 
 impl Converse<SftpSession> for SftpErrand<'_> {
     fn call(&self) -> &SessionCall<'_> {
-        &self.call
+        &self.asked.call
     }
 
     fn timings(&mut self) -> &mut Timings {
-        &mut self.call.timings
+        &mut self.asked.call.timings
+    }
+
+    fn recalled(&self) -> BoxFuture<'_, Result<Option<Response>, Failure>> {
+        Box::pin(self.asked.recalled(SFTP))
     }
 
     fn open(&mut self, place: SessionPlace) -> BoxFuture<'_, Result<SftpSession, BrokenOff>> {
@@ -243,7 +193,7 @@ impl Converse<SftpSession> for SftpErrand<'_> {
 
 impl Fetch for SftpFetcher {
     fn fetch<'a>(&'a self, lease: &'a Lease, watch: &'a dyn Watch) -> BoxFuture<'a, Outcome> {
-        Box::pin(self.errand(lease, watch))
+        Box::pin(self.pool.fetch(SftpErrand::new(self, lease, watch)))
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

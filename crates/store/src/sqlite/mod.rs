@@ -74,6 +74,7 @@ pub use query::{Cell, QueryCaller, QueryEnd, QueryLimits};
 pub(crate) use queued::PageReader;
 pub use ranks::{RankRow, has_rank_tables, write_rank_tables};
 pub use reader::CatalogueReader;
+pub(crate) use reader::connect_bare;
 pub(crate) use replay::{PageState, Placed, Touched, Watermark};
 pub use resume::Unfetched;
 pub use runs::RunReader;

@@ -318,7 +318,7 @@ pub(super) fn connect(path: &Path) -> Result<Connection> {
 
 /// A read-only connection. On a read-only disk, where the WAL's files cannot be created, the
 /// database is opened as immutable.
-pub(super) fn connect_bare(path: &Path) -> Result<Connection> {
+pub(crate) fn connect_bare(path: &Path) -> Result<Connection> {
     let fail = |e| StoreError::sql("open", path, e);
     if !path.is_file() {
         let missing = std::io::Error::from(std::io::ErrorKind::NotFound);

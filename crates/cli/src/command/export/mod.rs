@@ -158,7 +158,7 @@ fn fitting(args: &ExportArgs) -> Result<(), CommandFailure> {
     let (format, database) = (args.format, args.format == ExportFormat::Postgres);
     let tables = matches!(format, ExportFormat::Parquet | ExportFormat::Jsonl | ExportFormat::Csv);
     let unfit = [
-        ("a database", args.url.is_some() && !database),
+        ("a URL (--output names what is written)", args.url.is_some() && !database),
         ("--table", !args.tables.is_empty() && !tables),
         ("--zip", args.zip && !tables && !matches!(format, ExportFormat::Markdown | ExportFormat::Webgraph)),
         ("--since", args.since.is_some() && format != ExportFormat::Markdown),

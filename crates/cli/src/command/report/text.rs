@@ -46,7 +46,8 @@ fn group(report: &Report<'_>, flags: &[Flag], sink: &mut impl Write) -> Result<(
 
 fn opening(report: &Report<'_>, sink: &mut impl Write) -> io::Result<()> {
     let a = &report.account;
-    writeln!(sink, "project {}, run {} ({}): {} in {}", a.project, a.run, a.kind, a.state, out::seconds(a.seconds))?;
+    let stood = out::stood(a.state.name(), a.seconds);
+    writeln!(sink, "project {}, run {} ({}): {stood}", a.project, a.run, a.kind)?;
     let ended = a.finished_at.map_or_else(|| "now".to_owned(), minute);
     writeln!(sink, "  {} to {ended} (UTC)", minute(a.started_at))?;
     let counts = FLAGS.iter().map(|flag| format!("{flag} {}", out::grouped(report.count(*flag))));
