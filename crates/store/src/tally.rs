@@ -52,7 +52,7 @@ pub struct RunCounters {
     /// Pages requested again that had no document before and have none now.
     #[serde(skip_serializing_if = "is_zero")]
     pub absent: u64,
-    /// Documents by flag.
+    /// Visits by flag.
     pub flags: FlagTally,
 }
 
@@ -61,12 +61,7 @@ fn is_zero(n: &u64) -> bool {
     *n == 0
 }
 
-/// Whether a visit's flag is that of a document: one that it found, or one that was there before.
-pub(crate) fn tells_of_document(visit: &Visit) -> bool {
-    if visit.flag == Flag::New { visit.is_document() } else { visit.known }
-}
-
-/// Documents by flag.
+/// Visits by flag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct FlagTally {
@@ -100,16 +95,15 @@ impl RunCounters {
 
     /// Counts a visit that is about to be recorded.
     ///
-    /// Flags are those of documents, as in the report of the run: a redirect is not new, and a page
-    /// that never was there is not in error. In a run that revisits pages, `known = SAM + UPD + MIS
-    /// + ERR` when all are visited.
+    /// In a run that revisits pages, flags are those of documents: `known = SAM + UPD + MIS + ERR`
+    /// when all are visited.
     pub fn count(&mut self, visit: &Visit, tracks: bool) {
         self.pages += u64::from(visit.status.is_some());
         self.bytes += visit.transferred;
         self.images += visit.images.len() as u64;
         self.count_kind(visit.kind);
-        if !tells_of_document(visit) {
-            self.absent += u64::from(tracks && visit.flag == Flag::Error);
+        if tracks && !(visit.known || visit.flag == Flag::New && visit.is_document()) {
+            self.absent += u64::from(visit.flag == Flag::Error);
             return;
         }
         match visit.flag {
@@ -124,6 +118,7 @@ impl RunCounters {
     /// A visit that was counted as a redirect does not count after all; this was its flag.
     pub fn withdraw_redirect(&mut self, flag: Flag, tracks: bool) {
         let counter = match flag {
+            Flag::New if !tracks => Some(&mut self.flags.new),
             Flag::Updated => Some(&mut self.flags.updated),
             Flag::Error if tracks => Some(&mut self.absent),
             _ => None,

@@ -9,7 +9,6 @@ use super::CatalogueReader;
 use super::known::known_before;
 use crate::Batch;
 use crate::error::Result;
-use crate::tally::tells_of_document;
 use orb_page::{Flag, Moment, PageId, RunId, Visit};
 use rusqlite::{Connection, Row, params};
 
@@ -36,7 +35,11 @@ pub struct ChangeRow {
 
 /// Whether a visit is reported.
 pub(crate) fn is_told(visit: &Visit) -> bool {
-    visit.flag != Flag::Same && tells_of_document(visit)
+    match visit.flag {
+        Flag::New => visit.is_document(),
+        Flag::Updated | Flag::Missing | Flag::Error => visit.known,
+        Flag::Same => false,
+    }
 }
 
 /// Adds what a batch's visits say about documents that changed only around their main content.
