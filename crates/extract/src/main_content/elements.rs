@@ -236,8 +236,8 @@ fn kinds<'a>(
     kinds
 }
 
-/// Whether an element is a section of a document that is made of nested sections (Sphinx): it differs
-/// from the one around it in its `id` alone.
+/// Whether an element is a section of a document that is made of nested sections (Sphinx): it
+/// differs from the one around it in its `id` alone.
 fn is_section_of(frame: &OutlineElement<'_>, parent: &OutlineElement<'_>) -> bool {
     let is_section = frame.tag == Tag::Section || frame.class.eq_ignore_ascii_case("section");
     let has_both = !frame.id.is_empty() && !parent.id.is_empty();
