@@ -7,6 +7,7 @@
 //! are returned as plain text.
 
 mod code;
+mod figure;
 mod formula;
 mod highlight;
 mod inline;
@@ -46,7 +47,8 @@ pub fn markdown(html: &str, request: &MarkdownRequest<'_>) -> String {
     }
     let tree = MarkupTree::of(html);
     let base = request.url.and_then(|url| base(&tree, url));
-    MarkdownWriter::new(tree, base, request.only).run()
+    let only = request.only.map(|only| figure::with_figures(&tree, html.len(), only));
+    MarkdownWriter::new(tree, base, only).run()
 }
 
 /// What links are relative to: the page's URL, or what `<base>` says.

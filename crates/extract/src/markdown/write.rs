@@ -31,7 +31,7 @@ pub(super) struct MarkdownWriter<'a> {
     /// What relative links are relative to.
     pub(super) base: Option<Url>,
     /// The ranges of the source to write, in order; `None` for everything.
-    pub(super) only: Option<&'a [Range<usize>]>,
+    pub(super) only: Option<Vec<Range<usize>>>,
     out: String,
     prefixes: Vec<LinePrefix>,
     /// Whether blocks follow each other without an empty line here.
@@ -45,7 +45,7 @@ pub(super) struct MarkdownWriter<'a> {
 }
 
 impl<'a> MarkdownWriter<'a> {
-    pub(super) fn new(tree: MarkupTree<'a>, base: Option<Url>, only: Option<&'a [Range<usize>]>) -> Self {
+    pub(super) fn new(tree: MarkupTree<'a>, base: Option<Url>, only: Option<Vec<Range<usize>>>) -> Self {
         Self {
             tree,
             base,
@@ -67,7 +67,7 @@ impl<'a> MarkdownWriter<'a> {
 
     /// Whether a node lies in a part that is wanted.
     pub(super) fn is_kept(&self, id: NodeId) -> bool {
-        let Some(only) = self.only else { return true };
+        let Some(only) = &self.only else { return true };
         let at = self.tree.node(id).at;
         let after = only.partition_point(|range| range.start <= at);
         after.checked_sub(1).and_then(|i| only.get(i)).is_some_and(|range| range.contains(&at))
