@@ -585,7 +585,7 @@ fn a_graph_is_built_from_the_page_that_lacks_it() {
     assert_eq!(ann.post("/p/p/graph", "back=structure").header("location"), Some("/p/p/structure"));
     until("it is built", || !ann.page("/p/p/structure").contains("is being built"));
     let built = ann.page("/p/p/structure");
-    assert!(built.contains("Best by pagerank") && !built.contains("Build the graph"), "{built}");
+    assert!(built.contains("Best by PageRank") && !built.contains("Build the graph"), "{built}");
     assert!(!ann.page("/p/p/graph").contains("Build the graph"));
 }
 

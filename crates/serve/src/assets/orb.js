@@ -92,5 +92,6 @@ document.addEventListener("keydown", (event) => {
 // Where places do not fit in a row, the one we are at is in sight.
 for (const here of document.querySelectorAll("nav [aria-current]")) {
   const row = here.parentElement;
+  if (here.offsetLeft - row.offsetLeft + here.offsetWidth < row.clientWidth - 28) continue;
   row.scrollLeft = here.offsetLeft - row.offsetLeft - (row.clientWidth - here.offsetWidth) / 2;
 }

@@ -35,6 +35,7 @@ struct HostsPage<'a> {
 
 struct HostLine<'a> {
     host: &'a ListedHost,
+    name: String,
     pages: String,
     errors: String,
     seen: String,
@@ -59,7 +60,16 @@ async fn all(request: AdmittedRequest) -> Handled {
 }
 
 fn line(host: &ListedHost) -> HostLine<'_> {
-    HostLine { pages: grouped(host.pages), errors: grouped(host.errors), seen: minute(&host.first_seen), host }
+    let (pages, errors) = (grouped(host.pages), grouped(host.errors));
+    HostLine { name: begin(&host.scheme, &host.name, host.port), pages, errors, seen: minute(&host.first_seen), host }
+}
+
+/// How the addresses of a host begin: without the port, if it is that of the scheme.
+fn begin(scheme: &str, name: &str, port: u16) -> String {
+    match (scheme, port) {
+        ("http", 80) | ("https", 443) | ("ftp", 21) | ("sftp", 22) => format!("{scheme}://{name}"),
+        _ => format!("{scheme}://{name}:{port}"),
+    }
 }
 
 #[derive(Template)]
@@ -102,4 +112,16 @@ async fn one(request: AdmittedRequest) -> Handled {
         host: &found,
     };
     request.page(&page, &found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_named_without_the_port_of_its_scheme() {
+        assert_eq!(begin("https", "a.test", 443), "https://a.test");
+        assert_eq!(begin("http", "a.test", 443), "http://a.test:443");
+        assert_eq!(begin("http", "a.test", 8080), "http://a.test:8080");
+    }
 }

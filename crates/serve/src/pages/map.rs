@@ -94,7 +94,7 @@ async fn show(request: AdmittedRequest) -> Handled {
         work: GraphWork::of(&request).await?,
         back: "graph",
         note: map.and_then(|map| map.note.as_deref()),
-        about: map.map(|map| map.graph.about.clone()).unwrap_or_default(),
+        about: map.map(|map| about(map, of_hosts)).unwrap_or_default(),
         choices: choices(&request, &part, of_hosts),
         around: query.one("around").unwrap_or_default(),
         centre: map.and_then(|map| map.around),
@@ -106,6 +106,13 @@ async fn show(request: AdmittedRequest) -> Handled {
         is_cut,
     };
     answer(&request, &page, &found)
+}
+
+/// How much is drawn.
+fn about(map: &GraphMap, of_hosts: bool) -> String {
+    let (nodes, links) = (map.graph.nodes.len() as u64, map.graph.arcs.len() as u64 / 2);
+    let counted = |n: u64, word: &str| format!("{} {word}{}", grouped(n), if n == 1 { "" } else { "s" });
+    format!("{}, {}", counted(nodes, if of_hosts { "host" } else { "page" }), counted(links, "link"))
 }
 
 /// The page, or what it shows for programs.

@@ -45,6 +45,8 @@ struct RecordPage<'a> {
     shown: &'a ShownPage,
     host: &'a HostRow,
     title: &'a str,
+    /// Whether the title is the URL, for want of one.
+    is_untitled: bool,
     original: Option<&'a str>,
     facts: Vec<(&'static str, String)>,
     versions: Vec<VersionLine<'a>>,
@@ -127,6 +129,7 @@ async fn record(request: AdmittedRequest) -> Handled {
         frame: request.frame(),
         p: &request.project()?.name,
         title: page.title.as_deref().filter(|title| !title.is_empty()).unwrap_or(&page.url),
+        is_untitled: page.title.as_deref().is_none_or(str::is_empty),
         original: outward(&page.url),
         facts: facts(&found.shown),
         versions: versions(&found.shown),

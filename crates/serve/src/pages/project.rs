@@ -142,12 +142,12 @@ fn table_one(seeds: &Column, whole: &Column, may_ask_sql: bool) -> Vec<StatsLine
     count("Images on pages", may_ask_sql.then_some("/sql?q=SELECT+*+FROM+image"), |column| column.images);
     count("Links", may_ask_sql.then_some("/sql?q=SELECT+*+FROM+link"), |column| column.links);
     count("Disallowed by robots.txt", Some("/pages?kind=DISALLOWED"), |column| column.disallowed);
-    count("Outside", Some("/pages?kind=OUTSIDE"), |column| column.outside);
-    count("Queued", Some("/pages?kind=FRONTIER"), |column| column.frontier);
-    lines.push(line("Transferred", None, [bytes(seeds.bytes), bytes(whole.bytes)]));
+    count("Outside the scope", Some("/pages?kind=OUTSIDE"), |column| column.outside);
+    count("Still queued", Some("/pages?kind=FRONTIER"), |column| column.frontier);
+    lines.push(line("Transferred by the last run", None, [bytes(seeds.bytes), bytes(whole.bytes)]));
     let both = |of_seeds: Option<&u64>, n: &u64| [grouped(of_seeds.copied().unwrap_or(0)), grouped(*n)];
     for (kind, n) in &whole.errors {
-        let label = format!("Failed: {}", kind.to_lowercase().replace('_', " "));
+        let label = format!("Failed: {}", failure(kind));
         lines.push(line(&label, Some(format!("/pages?kind={kind}")), both(seeds.errors.get(kind), n)));
     }
     for (kind, n) in &whole.documents {
@@ -155,6 +155,17 @@ fn table_one(seeds: &Column, whole: &Column, may_ask_sql: bool) -> Vec<StatsLine
         lines.push(line(&format!("Documents: {kind}"), Some(list), both(seeds.documents.get(kind), n)));
     }
     lines
+}
+
+/// A kind of failure as people call it.
+fn failure(kind: &str) -> String {
+    match kind {
+        "HTTP_ERROR" => "the server refused or failed".to_owned(),
+        "DOMAIN_ERROR" => "the host was not reached".to_owned(),
+        "TIMEOUT" => "no answer in time".to_owned(),
+        "BROWSER_ERROR" => "the browser could not draw it".to_owned(),
+        other => other.to_lowercase().replace('_', " "),
+    }
 }
 
 fn line(label: &str, list: Option<String>, [seeds, whole]: [String; 2]) -> StatsLine {

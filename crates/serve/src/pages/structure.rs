@@ -39,7 +39,7 @@ struct StructurePage<'a> {
     /// The page that offers to build the graph.
     back: &'static str,
     facts: Vec<(&'static str, String)>,
-    bow_tie: Vec<(&'a str, String)>,
+    bow_tie: Vec<(&'a str, String, &'static str)>,
     choices: Vec<FilterChoice>,
     of_hosts: bool,
     measure: &'static str,
@@ -91,7 +91,7 @@ async fn show(request: AdmittedRequest) -> Handled {
         bow_tie: found.as_ref().map(|found| bow_tie(&found.graph)).unwrap_or_default(),
         choices: choices(&request, by, of_hosts),
         of_hosts,
-        measure: by.name(),
+        measure: called(by),
         rows: found.as_ref().map(|found| found.top.rows.iter().map(line).collect()).unwrap_or_default(),
         note: found.as_ref().ok().and_then(|found| found.top.note.as_deref()),
         steps: request.around(offset, ROWS, has_more),
@@ -105,16 +105,40 @@ async fn show(request: AdmittedRequest) -> Handled {
 
 fn choices(request: &AdmittedRequest, by: By, of_hosts: bool) -> Vec<FilterChoice> {
     let measure = |measure: By| FilterChoice {
-        label: measure.name().to_owned(),
+        label: called(measure).to_owned(),
         path: request.here_with(&[("by", Some(measure.name())), ("offset", None)]),
         is_chosen: measure == by,
     };
     let hosts = FilterChoice {
-        label: "of hosts".to_owned(),
+        label: "Of hosts".to_owned(),
         path: request.here_with(&[("of", (!of_hosts).then_some("hosts")), ("offset", None)]),
         is_chosen: of_hosts,
     };
     By::ALL.into_iter().map(measure).chain([hosts]).collect()
+}
+
+/// A measure as people call it.
+fn called(by: By) -> &'static str {
+    match by {
+        By::Pagerank => "PageRank",
+        By::Backlinks => "Links in",
+        By::Hub => "Hub",
+        By::Authority => "Authority",
+        By::Harmonic => "Harmonic centrality",
+        By::Outdegree => "Links out",
+    }
+}
+
+/// What a part of the bow-tie is.
+fn told(part: &str) -> &'static str {
+    match part {
+        "core" => "reach each other",
+        "in" => "lead to the core",
+        "out" => "are led to from the core",
+        "tube" => "lead past the core, from in to out",
+        "tendril" => "hang on in or out",
+        _ => "have nothing to do with the core",
+    }
 }
 
 fn facts(graph: &GraphStats) -> Vec<(&'static str, String)> {
@@ -140,9 +164,9 @@ fn facts(graph: &GraphStats) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn bow_tie(graph: &GraphStats) -> Vec<(&str, String)> {
+fn bow_tie(graph: &GraphStats) -> Vec<(&str, String, &'static str)> {
     let parts = graph.ranks.iter().flat_map(|ranks| &ranks.pages.bow_tie);
-    parts.map(|(part, n)| (*part, grouped(*n))).collect()
+    parts.map(|(part, n)| (*part, grouped(*n), told(part))).collect()
 }
 
 fn line(row: &TopRow) -> RankLine<'_> {

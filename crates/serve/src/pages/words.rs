@@ -7,6 +7,7 @@ use crate::steer::ListSteps;
 use crate::view::Frame;
 use askama::Template;
 use orb_answers::{TextField, Window, WordCount, WordPlace, WordRow, Words, grouped, words};
+use std::borrow::Borrow;
 
 pub(crate) const ROUTES: &[RouteRow] = &[RouteRow::get(
     "/p/{p}/words/{w}",
@@ -56,10 +57,22 @@ fn by_page(places: &[WordPlace]) -> Vec<ShownPlaces<'_>> {
         .map(|(first, positions)| ShownPlaces {
             page: first.page,
             url: &first.url,
-            field: first.field.name(),
+            field: part(first.field),
             positions,
         })
         .collect()
+}
+
+/// A part of a page as people call it.
+fn part(field: impl Borrow<TextField>) -> &'static str {
+    match field.borrow() {
+        TextField::Title => "title",
+        TextField::Headings => "headings",
+        TextField::Body => "text",
+        TextField::Url => "address",
+        TextField::Anchor => "links to it",
+        TextField::Around => "menus and footers",
+    }
 }
 
 fn shown(count: &WordCount) -> ShownCount {
