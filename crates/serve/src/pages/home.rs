@@ -203,6 +203,11 @@ fn concerns(listed: &ShownProject, figures: &HomeFigures) -> Vec<HomeConcern> {
     let flags = &status.counters.flags;
     let count = |n: u64, word: &str| (n > 0 && figures.unread > 0).then(|| format!("{} {word}", grouped(n)));
     let has_nothing = status.counters.pages == 0 && status.counters.errors > 0 && !status.running;
+    // The report of a crawl has documents alone; what it could not fetch never was one.
+    let failures = match status.kind.as_deref() {
+        Some("crawl") => format!("/p/{name}/pages?kind=FAILED"),
+        _ => format!("/p/{name}/runs/{run}?flag=ERR"),
+    };
     let is_cut_off = status.state == Some(RunStanding::Interrupted);
     let found = [
         (listed.problem.clone(), format!("/p/{name}/check")),
@@ -211,7 +216,7 @@ fn concerns(listed: &ShownProject, figures: &HomeFigures) -> Vec<HomeConcern> {
         (is_cut_off.then(|| format!("run {run} was cut off")), format!("/p/{name}/run")),
         (figures.held_by.map(|run| format!("run {run} waits for you")), format!("/p/{name}/runs/{run}")),
         (count(flags.missing, "missing"), format!("/p/{name}/runs/{run}?flag=MIS")),
-        (count(flags.error, "in error"), format!("/p/{name}/runs/{run}?flag=ERR")),
+        (count(flags.error, "in error"), failures),
     ];
     let concern =
         |(what, path): (Option<String>, String)| Some(HomeConcern { project: name.clone(), what: what?, path });
