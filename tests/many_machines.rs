@@ -12,7 +12,7 @@ use harness::idle::{Manners, longest_idle};
 use harness::orb::{Home, PROJECT, Running};
 use harness::web::{World, assert_same, without_robots};
 use harness::{PATIENCE, until, wait_for};
-use orb_testweb::{Feature, Latency, MEMBER, Spec};
+use orb_testweb::{Feature, Latency, LoggedRequest, MEMBER, Spec};
 use rustix::process::Signal;
 use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, RandomState};
@@ -204,11 +204,15 @@ fn share_an_address(workers: u8, pages_per_host: u32, slice: Duration, share: f6
     assert!(askers.len() >= usize::from(workers - 1), "only {askers:?} asked");
     // Nor is it left alone for long while the lease goes from one to the other. At first, few of
     // the pages are known, and in the end only stragglers are left.
-    let times: Vec<Instant> = requests.0.iter().map(|request| request.at).collect();
-    let middle = &times[times.len() / 10..times.len() * 9 / 10];
-    let possible = (middle[middle.len() - 1] - middle[0]).as_secs_f64() / DELAY.as_secs_f64();
-    let reached = (middle.len() - 1) as f64 / possible;
+    let middle = &requests.0[requests.0.len() / 10..requests.0.len() * 9 / 10];
+    let took = |some: &[LoggedRequest]| some[some.len() - 1].at - some[0].at;
+    let reached = (DELAY * u32::try_from(middle.len() - 1).unwrap()).div_duration_f64(took(middle));
+    let (changes, stays): (Vec<_>, Vec<_>) = middle.windows(2).partition(|pair| pair[0].peer != pair[1].peer);
+    let waited = |pairs: &[&[LoggedRequest]]| pairs.iter().map(|pair| took(pair)).sum::<Duration>();
     println!("{workers} workers reached {reached:.3} of what the delay allows");
+    for (what, pairs) in [("by another", changes), ("by the same", stays)] {
+        println!("asked {what} {} times, after {:?} together", pairs.len(), waited(&pairs));
+    }
     assert!(reached >= share, "{workers} workers reached {reached:.3} of what the delay allows");
 }
 

@@ -142,6 +142,7 @@ fn a_commit_that_is_answered_by_silence_has_happened_once() {
     let gathering = cluster.gather(&world, &["--scope", "any", "--delay", delay]);
     let all = (1..=workers).map(|number| cluster.worker_at(number, &line.url())).collect();
     gathering.begin(workers.into());
+    // The first that are met take shards, all others are batches.
     line.silence(silences.into());
     let began = Instant::now();
     until("so many answers have not come", || line.lost() == u64::from(silences) || cluster.is_over());
@@ -250,7 +251,7 @@ fn a_project_that_cannot_be_worked_on_is_said_once_and_the_others_are() {
 #[test]
 fn an_object_whose_batch_never_happened_is_named_by_no_row() {
     let kills = repeated("ORB_KILLS", 1);
-    let (world, wanted, mut cluster) = scene(60.max(20 * kills));
+    let (world, wanted, mut cluster) = scene(60.max(14 * kills));
     let delay = if kills > 3 { "700ms" } else { "150ms" };
     let (first, mut others) = cluster.crawl_with(&world, &["--scope", "any", "--delay", delay], &[]);
     cluster.lease = LEASE;
