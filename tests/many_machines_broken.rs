@@ -14,8 +14,8 @@ use harness::judge::warcio_check;
 use harness::orb::{Home, PROJECT, Running, files_below};
 use harness::postgres::PASSWORD;
 use harness::proxy::BrokenLine;
-use harness::until;
 use harness::web::{World, assert_polite, without_robots};
+use harness::{until, wait_for};
 use orb_testweb::Spec;
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -49,26 +49,27 @@ fn archived_in(cluster: &mut Cluster, bucket: &str) -> Bucket {
     server
 }
 
-fn wait_for(span: Duration) {
-    let began = Instant::now();
-    until("that long has passed", || began.elapsed() >= span);
-}
-
-/// `ORB_RESTARTS` says how often the server is restarted.
+/// `ORB_RESTARTS` says how often the server is restarted, `ORB_AWAY` for how many seconds it stays
+/// away in the end.
 #[test]
 fn a_store_that_crashes_and_stays_away_finds_the_same_workers_again() {
     let restarts = repeated("ORB_RESTARTS", 2);
-    let (world, wanted, mut cluster) = scene(40.max(10 * restarts));
-    let (first, others) = cluster.crawl_with(&world, &SLOW, &[2, 3]);
+    let away = Duration::from_secs(repeated("ORB_AWAY", 18).into());
+    let (world, wanted, mut cluster) = scene(40.max(40 * restarts));
+    let delay = if restarts > 2 { "400ms" } else { "150ms" };
+    let (first, others) = cluster.crawl_with(&world, &["--scope", "any", "--delay", delay], &[2, 3]);
     for _ in 0..restarts {
         cluster.wait_for_visits(10);
+        assert!(!cluster.is_over(), "it was over before the server was restarted so often");
         cluster.postgres.stop();
         cluster.postgres.serve();
     }
     cluster.wait_for_visits(10);
+    assert!(!cluster.is_over(), "it was over before the server went away");
     cluster.postgres.stop();
     // Every lease runs out meanwhile, and nobody may be buried for it.
-    wait_for(CALM + CALM / 2);
+    assert!(away > CALM, "{away:?} is shorter than a lease");
+    wait_for(away);
     cluster.postgres.serve();
     cluster.finish(first, others, "done");
     cluster.collected().assert_is(&wanted);
@@ -105,28 +106,53 @@ fn a_failover_that_loses_the_last_commits_costs_requests_and_no_page() {
     assert_polite(&world.server.log().take(), Duration::from_millis(150));
 }
 
-/// `ORB_LOST` says how many answers are lost, `ORB_SILENCES` how many are waited for in vain.
+/// `ORB_LOST` says how many answers are lost.
 #[test]
 fn a_commit_whose_answer_is_lost_has_happened_once() {
     let losses = repeated("ORB_LOST", 3);
-    let (world, wanted, cluster) = scene(40.max(8 * losses));
+    let (world, wanted, cluster) = scene(60.max(6 * losses));
     let line = BrokenLine::to(&cluster.postgres.socket());
-    let gathering = cluster.gather(&world, &SLOW);
-    let workers = vec![cluster.worker(1), cluster.worker_at(2, &line.url()), cluster.worker(3)];
+    let delay = if losses > 3 { "500ms" } else { "150ms" };
+    let gathering = cluster.gather(&world, &["--scope", "any", "--delay", delay]);
+    let workers = [1, 2, 3].map(|number| cluster.worker_at(number, &line.url())).into();
     gathering.begin(3);
     for lost in 0..u64::from(losses) {
         line.cut(1);
         until("an answer is lost", || line.lost() > lost || cluster.is_over());
     }
-    let lost = line.lost();
-    line.silence(u64::from(repeated("ORB_SILENCES", 1)));
-    until("an answer does not come", || line.lost() > lost || cluster.is_over());
-    assert!(lost > 0 && line.lost() > lost, "no answer was lost: {lost} and {}", line.lost());
+    assert_eq!(line.lost(), u64::from(losses), "it was over before so many answers were lost");
     cluster.wait_for_end();
     cluster.dismiss(workers);
     cluster.assert_done();
     cluster.collected().assert_is(&wanted);
     assert_eq!(cluster.number("SELECT count(*) FROM worker"), 3, "the same workers go on");
+}
+
+/// `ORB_SILENCES` says how many answers never come. Each is waited for as long as any answer, for
+/// twenty seconds, and so many are waited for by many workers at once.
+#[test]
+fn a_commit_that_is_answered_by_silence_has_happened_once() {
+    let silences = repeated("ORB_SILENCES", 1);
+    let workers = u8::try_from(silences.clamp(3, 10)).unwrap();
+    let (delay, pages) = if silences > 3 { ("2s", 2 * silences) } else { ("150ms", 30) };
+    let world = World::new(Spec { hosts: 4 * u32::from(workers), ..connected(pages) });
+    let wanted = Collected::alone(&world, &[]);
+    let cluster = Cluster::new(CALM, SLICE);
+    let line = BrokenLine::to(&cluster.postgres.socket());
+    let gathering = cluster.gather(&world, &["--scope", "any", "--delay", delay]);
+    let all = (1..=workers).map(|number| cluster.worker_at(number, &line.url())).collect();
+    gathering.begin(workers.into());
+    // The first that are met take shards, all others are batches.
+    line.silence(silences.into());
+    let began = Instant::now();
+    until("so many answers have not come", || line.lost() == u64::from(silences) || cluster.is_over());
+    assert_eq!(line.lost(), u64::from(silences), "it was over before");
+    println!("{silences} answers were waited for by {workers} workers within {:?}", began.elapsed());
+    cluster.wait_for_end();
+    cluster.dismiss(all);
+    cluster.assert_done();
+    cluster.collected().assert_is(&wanted);
+    assert_eq!(cluster.number("SELECT count(*) FROM worker"), i64::from(workers), "the same workers go on");
 }
 
 #[test]
@@ -225,8 +251,9 @@ fn a_project_that_cannot_be_worked_on_is_said_once_and_the_others_are() {
 #[test]
 fn an_object_whose_batch_never_happened_is_named_by_no_row() {
     let kills = repeated("ORB_KILLS", 1);
-    let (world, wanted, mut cluster) = scene(60.max(20 * kills));
-    let (first, mut others) = cluster.crawl_with(&world, &SLOW, &[]);
+    let (world, wanted, mut cluster) = scene(60.max(14 * kills));
+    let delay = if kills > 3 { "700ms" } else { "150ms" };
+    let (first, mut others) = cluster.crawl_with(&world, &["--scope", "any", "--delay", delay], &[]);
     cluster.lease = LEASE;
     for kill in 0..kills {
         let number = 10 + u8::try_from(kill % 200).unwrap();

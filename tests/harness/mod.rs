@@ -16,6 +16,7 @@ pub(crate) mod disk;
 pub(crate) mod edits;
 pub(crate) mod held;
 pub(crate) mod history;
+pub(crate) mod idle;
 pub(crate) mod judge;
 pub(crate) mod orb;
 pub(crate) mod postgres;
@@ -47,4 +48,10 @@ pub(crate) fn until(what: &str, mut so: impl FnMut() -> bool) {
         // Only the polling interval, not a guess at how long it takes.
         std::thread::park_timeout(Duration::from_millis(1));
     }
+}
+
+/// Lets this much time pass.
+pub(crate) fn wait_for(span: Duration) {
+    let began = Instant::now();
+    until("that long has passed", || began.elapsed() >= span);
 }

@@ -52,8 +52,13 @@ impl World {
 
     /// The `--resolve` arguments that map every host to its address.
     fn resolve(&self) -> Vec<String> {
+        self.resolve_beside(0)
+    }
+
+    /// The same where so many addresses are another web's.
+    pub(crate) fn resolve_beside(&self, taken: u32) -> Vec<String> {
         let web = self.server.web();
-        let at = |host: u32| orb_testweb::address(host / web.spec().hosts_per_ip);
+        let at = |host: u32| orb_testweb::address(taken + host / web.spec().hosts_per_ip);
         let port = self.server.addr().port();
         (0..web.hosts()).map(|host| format!("{}:{port}:{}", orb_testweb::name(host), at(host))).collect()
     }

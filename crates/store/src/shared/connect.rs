@@ -165,7 +165,8 @@ impl SharedAddress {
             })
         };
         let client = client.map_err(|e: Error| failed(CONNECT, &shown, &e))?;
-        let line = SharedLine { runtime, client, shown, silence: SILENCE, statements: HashMap::new() };
+        let (silence, patience) = (SILENCE, PATIENCE);
+        let line = SharedLine { runtime, client, shown, silence, patience, statements: HashMap::new() };
         let path = schema.map_or_else(String::new, |schema| format!("SET search_path = {};", quoted(schema)));
         line.run(
             "connect",
@@ -182,6 +183,8 @@ pub(crate) struct SharedLine {
     shown: String,
     /// How long the server lets a transaction rest.
     silence: Duration,
+    /// How long an answer is waited for.
+    patience: Duration,
     statements: HashMap<String, Statement>,
 }
 
@@ -207,7 +210,7 @@ impl SharedLine {
         what: &'static str,
         answer: impl Future<Output = std::result::Result<T, Error>>,
     ) -> Result<T> {
-        self.wait_for(PATIENCE, answer, |error| failed(what, &self.shown, &error))
+        self.wait_for(self.patience, answer, |error| failed(what, &self.shown, &error))
             .unwrap_or_else(|silent| Err(StoreError::StoreAway { what, source: silent.into() }))
     }
 
@@ -285,8 +288,8 @@ pub(crate) struct Redial {
     used: Instant,
     /// Whose line it is, if a worker's.
     joined: Option<JoinedAs>,
-    /// How long a lock is waited for, if not as long as any answer.
-    lock_wait: Option<Duration>,
+    /// How long a lock and an answer are waited for, if not as long as usual.
+    waits: Option<(Duration, Duration)>,
 }
 
 /// The worker that a line belongs to.
@@ -302,7 +305,7 @@ pub(crate) struct JoinedAs {
 impl Redial {
     pub(crate) fn new(address: Arc<SharedAddress>, schema: &str, who: &str) -> Self {
         let (schema, who) = (schema.to_owned(), who.to_owned());
-        Self { address, schema, who, line: None, used: Instant::now(), joined: None, lock_wait: None }
+        Self { address, schema, who, line: None, used: Instant::now(), joined: None, waits: None }
     }
 
     /// The same for a worker: it reaches only a server of the timeline in which it joined. After a
@@ -312,9 +315,10 @@ impl Redial {
         Self { joined: Some(joined), ..self }
     }
 
-    /// The same for whoever has something better to do than to wait for a lock.
-    pub(crate) fn waiting_at_most(self, lock_wait: Duration) -> Self {
-        Self { lock_wait: Some(lock_wait), ..self }
+    /// The same for whoever has something better to do than to wait for a lock, or for an answer
+    /// that never comes.
+    pub(crate) fn waiting_at_most(self, lock: Duration, answer: Duration) -> Self {
+        Self { waits: Some((lock, answer)), ..self }
     }
 
     /// The line, opened if need be.
@@ -332,8 +336,9 @@ impl Redial {
                 }
                 line = line.resting_at_most(joined.silence);
             }
-            if let Some(wait) = self.lock_wait {
-                line.run("connect", &format!("SET lock_timeout = {}", wait.as_millis()))?;
+            if let Some((lock, answer)) = self.waits {
+                line.run("connect", &format!("SET lock_timeout = {}", lock.as_millis()))?;
+                line.patience = answer;
             }
             self.line = Some(line);
         }

@@ -203,8 +203,9 @@ impl Membership {
 
     /// Whoever keeps it alive.
     pub fn clerk(&self) -> Result<ShardClerk> {
-        // Who waits for a lock sends no heartbeat.
-        let line = self.redial("clerk").waiting_at_most(self.lease / 5);
+        // Who waits sends no heartbeat: after an answer that never comes there must still be time
+        // for another.
+        let line = self.redial("clerk").waiting_at_most(self.lease / 5, self.lease / 2);
         Ok(ShardClerk { member: self.clone(), line, grace: BurialGrace::None })
     }
 
