@@ -167,6 +167,11 @@ pub(crate) struct Declared<'a> {
     pub(crate) lang: &'a str,
 }
 
+/// Whether an element is called the price of an offer.
+fn is_price(names: &TagNames<'_>) -> bool {
+    names.has(Hint::ItemProp) && names.get(Hint::ItemProp).eq_ignore_ascii_case("price")
+}
+
 impl<'a> Declared<'a> {
     /// Handles a start tag after `block` blocks.
     pub(super) fn start(&mut self, tag: Tag, is_time: bool, names: &TagNames<'a>, block: usize) {
@@ -183,11 +188,7 @@ impl<'a> Declared<'a> {
                 let names = [names.get(Hint::ItemProp), names.get(Hint::Class)];
                 self.times.push(TimeElement { datetime, names, block });
             }
-            _ if names.has(Hint::ItemProp) && self.prices.len() < MOST => {
-                if names.get(Hint::ItemProp).eq_ignore_ascii_case("price") {
-                    self.prices.push(block);
-                }
-            }
+            _ if self.prices.len() < MOST && is_price(names) => self.prices.push(block),
             _ => {}
         }
     }
