@@ -287,6 +287,11 @@ fn nothing_that_was_collected_acts_on_any_screen() {
     assert!(tried.is_empty(), "{tried:#?}");
     let unexpected: Vec<&Value> = seen.iter().filter(|page| page["status"] != 200 && page["status"] != 404).collect();
     assert!(unexpected.is_empty(), "{unexpected:#?}");
+    // A script has no words. Its source is shown, as text.
+    let ann = served.post("/login", &[], "name=ann&password=a+password");
+    let ann = [("Cookie", ann.cookie().unwrap())];
+    let source = served.get(&format!("/p/{PROJECT}/pages/{}/content", page_number(&home, "script")), &ann).body;
+    assert!(source.contains("alert(25,") && source.contains("// hostile"), "{source}");
 }
 
 #[test]

@@ -143,8 +143,25 @@ async fn picture(request: &AdmittedRequest, id: u64, run: Option<u32>) -> Handle
     Ok(typed(sent_as(Some(&mime)), bytes))
 }
 
+/// What can be read of a version that is no web page. Styles and scripts have no words: whoever may
+/// read bytes is shown their source.
+fn whole_text(version: &ArchivedVersion, may_read_source: bool) -> Result<String, AnswerError> {
+    let text = version.content(ContentForm::Text, ContentExtent::Whole)?.content;
+    if may_read_source && text.trim().is_empty() && version.mime.as_deref().is_some_and(is_source) {
+        return Ok(version.content(ContentForm::Raw, ContentExtent::Whole)?.content);
+    }
+    Ok(text)
+}
+
+/// Whether documents of this type are text that people write.
+fn is_source(mime: &str) -> bool {
+    let ending = mime.rsplit(['/', '+']).next().unwrap_or_default();
+    mime.starts_with("text/") || matches!(ending, "javascript" | "json" | "xml")
+}
+
 /// The bar that says what is shown, and below it the content.
 async fn around(request: &AdmittedRequest, id: u64, run: Option<u32>) -> Handled {
+    let may_read_source = !request.is_guest();
     let found = request.ask(move |collection| {
         let shown = visited(collection, id)?;
         let version = content(collection, &shown.page.url, run)?;
@@ -154,9 +171,8 @@ async fn around(request: &AdmittedRequest, id: u64, run: Option<u32>) -> Handled
             kind if kind.starts_with("image/") => "picture",
             _ => "text",
         };
-        let as_text = (shape == "text" || shape == "frame" && version.mime.is_none())
-            .then(|| version.content(ContentForm::Text, ContentExtent::Whole));
-        let text = as_text.transpose()?.map(|found| found.content).unwrap_or_default();
+        let has_text = shape == "text" || shape == "frame" && version.mime.is_none();
+        let text = if has_text { whole_text(&version, may_read_source)? } else { String::new() };
         let has_picture = version.picture()?.is_some();
         Ok::<_, AnswerError>((shown, version, (shape, text, has_picture)))
     });
@@ -186,4 +202,19 @@ async fn around(request: &AdmittedRequest, id: u64, run: Option<u32>) -> Handled
     let policy = HeaderValue::from_str(&AROUND.replace("{view}", &origin)).map_err(|e| ProblemDetails::failed(&e))?;
     response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
     Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn styles_scripts_and_data_are_source_and_archives_are_not() {
+        for mime in ["text/css", "text/javascript", "application/javascript", "application/json", "image/svg+xml"] {
+            assert!(is_source(mime), "{mime}");
+        }
+        for mime in ["application/zip", "application/octet-stream", "font/woff2", ""] {
+            assert!(!is_source(mime), "{mime}");
+        }
+    }
 }
