@@ -4,6 +4,7 @@
 //! own, so that the server's log says who asked. What happens when the stores fail is in
 //! `many_machines_broken.rs`.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
+#![allow(clippy::print_stdout, reason = "nights are read for what was measured")]
 
 mod harness;
 
