@@ -4,7 +4,7 @@
 //! own, so that the server's log says who asked. What happens when the stores fail is in
 //! `many_machines_broken.rs`.
 #![allow(clippy::unwrap_used, reason = "what goes wrong here fails the test")]
-#![allow(clippy::print_stdout, reason = "a night says what it saw")]
+#![allow(clippy::print_stdout, reason = "nights are read for what was measured")]
 
 mod harness;
 
@@ -172,27 +172,42 @@ fn a_stopped_worker_sends_nothing_when_it_wakes_and_joins_anew() {
     assert_polite(&world, Duration::from_millis(100));
 }
 
-/// `ORB_SHARED` says how many pages each host has; if many, the rate is held against the delay.
+/// `ORB_SHARED` says how many pages each host has. If many, the rate is held against that of one
+/// machine on another such address meanwhile: a busy machine is late for both.
 #[test]
 fn an_address_that_workers_share_is_asked_as_politely_as_by_one() {
     let pages = repeated("ORB_SHARED", 2);
-    if pages > 2 {
-        share_an_address(2, pages, Duration::from_secs(30), 0.9);
-        share_an_address(3, pages, Duration::from_secs(30), 0.9);
-    } else {
+    if pages == 2 {
         // A busy machine is slow to hand a lease over, and slices are short here.
-        share_an_address(3, pages, SLICE, 0.33);
+        assert!(share_an_address(3, pages, SLICE) >= 0.33);
+        return;
+    }
+    for workers in [2, 3] {
+        let one = std::thread::spawn(move || {
+            let world = World::new(on_one_address(pages));
+            Home::new().crawl(&world.args(&ON_ONE_ADDRESS));
+            reached("one machine", &world)
+        });
+        let together = share_an_address(workers, pages, Duration::from_secs(30));
+        let one = one.join().unwrap();
+        assert!(together >= 0.9 * one, "{workers} workers reached {together:.3}, one machine {one:.3}");
     }
 }
 
+/// The delay of the crawls of one address, and their arguments.
+const SHARED_DELAY: Duration = Duration::from_millis(200);
+const ON_ONE_ADDRESS: [&str; 5] = ["--scope", "any", "--delay", "200ms", "--ignore-robots"];
+
+fn on_one_address(pages_per_host: u32) -> Spec {
+    Spec { hosts: 50, pages_per_host, hosts_per_ip: 50, cross_host_links: 0.6, ..Spec::default() }
+}
+
 /// Lets so many workers crawl fifty hosts on one address, and asserts that nobody asks it twice
-/// within the delay, and that together they reach this share of what the delay allows.
-fn share_an_address(workers: u8, pages_per_host: u32, slice: Duration, share: f64) {
-    const DELAY: Duration = Duration::from_millis(200);
-    let spec = Spec { hosts: 50, pages_per_host, hosts_per_ip: 50, cross_host_links: 0.6, ..Spec::default() };
-    let world = World::new(spec);
+/// within the delay; tells which share of what the delay allows they reached together.
+fn share_an_address(workers: u8, pages_per_host: u32, slice: Duration) -> f64 {
+    let world = World::new(on_one_address(pages_per_host));
     let cluster = Cluster::new(CALM, slice);
-    let gathering = cluster.gather(&world, &["--scope", "any", "--delay", "200ms", "--ignore-robots"]);
+    let gathering = cluster.gather(&world, &ON_ONE_ADDRESS);
     let all = (1..=workers).map(|number| cluster.worker(number)).collect();
     gathering.begin(workers.into());
     cluster.wait_for_end();
@@ -200,21 +215,26 @@ fn share_an_address(workers: u8, pages_per_host: u32, slice: Duration, share: f6
     cluster.assert_done();
     let requests = world.server.log().all();
     println!("{workers} workers, least gaps: {:?}", requests.min_gap_by_local_ip());
-    assert_polite(&world, DELAY);
+    assert_polite(&world, SHARED_DELAY);
     let askers: BTreeSet<_> = requests.0.iter().map(|request| request.peer).collect();
-    assert!(askers.len() >= usize::from(workers - 1), "only {askers:?} asked");
-    // Nor is it left alone for long while the lease goes from one to the other. At first, few of
-    // the pages are known, and in the end only stragglers are left.
-    let middle = &requests.0[requests.0.len() / 10..requests.0.len() * 9 / 10];
+    assert!(askers.len() >= 2, "only {askers:?} asked");
+    reached(&format!("{workers} workers"), &world)
+}
+
+/// The share of what the delay allows, while there is enough to ask for: at first, few of the pages
+/// are known, and in the end only stragglers are left.
+fn reached(who: &str, world: &World) -> f64 {
+    let requests = world.server.log().all().0;
+    let middle = &requests[requests.len() / 10..requests.len() * 9 / 10];
     let took = |some: &[LoggedRequest]| some[some.len() - 1].at - some[0].at;
-    let reached = (DELAY * u32::try_from(middle.len() - 1).unwrap()).div_duration_f64(took(middle));
+    let reached = (SHARED_DELAY * u32::try_from(middle.len() - 1).unwrap()).div_duration_f64(took(middle));
     let (changes, stays): (Vec<_>, Vec<_>) = middle.windows(2).partition(|pair| pair[0].peer != pair[1].peer);
     let waited = |pairs: &[&[LoggedRequest]]| pairs.iter().map(|pair| took(pair)).sum::<Duration>();
-    println!("{workers} workers reached {reached:.3} of what the delay allows");
+    println!("{who} reached {reached:.3} of what the delay allows");
     for (what, pairs) in [("by another", changes), ("by the same", stays)] {
         println!("asked {what} {} times, after {:?} together", pairs.len(), waited(&pairs));
     }
-    assert!(reached >= share, "{workers} workers reached {reached:.3} of what the delay allows");
+    reached
 }
 
 /// Two hosts with very many pages beside many with a few. `ORB_HOT` says how many.
