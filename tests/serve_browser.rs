@@ -13,6 +13,7 @@ use harness::orb::{Home, PROJECT};
 use harness::script::{Heard, Script, absent, reply};
 use harness::served::{Served, add_user};
 use serde_json::{Value, json};
+use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -318,6 +319,11 @@ fn a_run_is_watched_by_everybody_while_it_goes_on() {
     let site = HeldSite::serve(Manner::Silent);
     let home = Home::new();
     home.orb(&["project", "new", PROJECT, "--seed", &site.url("/")]).expect(0);
+    // However long a busy machine takes to look at every page, the run goes on.
+    let file = home.project().join("project.toml");
+    let text = fs::read_to_string(&file).unwrap();
+    let (settings, end) = text.trim_end().rsplit_once('\n').unwrap();
+    fs::write(&file, format!("{settings}\n[fetch]\ntimeout = \"1h\"\ntotal_timeout = \"1h\"\n{end}\n")).unwrap();
     add_user(&home, "ann", &["--admin"]);
     let served = Served::start(&home, &["--no-schedule"]);
     let came = served.post("/login", &[], "name=ann&password=a+password");
