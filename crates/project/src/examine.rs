@@ -38,7 +38,8 @@ impl Wrong {
 impl Settings {
     /// The first invalid setting, if any.
     pub fn examine(&self) -> Result<(), Wrong> {
-        let sections: [fn(&Self) -> Vec<Wrong>; 13] = [
+        let sections: [fn(&Self) -> Vec<Wrong>; 14] = [
+            name,
             news_server,
             seeds,
             EngineSettings::examine,
@@ -55,6 +56,11 @@ impl Settings {
         ];
         sections.iter().find_map(|section| section(self).into_iter().next()).map_or(Ok(()), Err)
     }
+}
+
+fn name(settings: &Settings) -> Vec<Wrong> {
+    let wrong = settings.name.as_deref().and_then(|name| orb_store::check_name(name).err());
+    wrong.map(|why| Wrong::new("name", why.to_string())).into_iter().collect()
 }
 
 /// Seeds that are not URLs; the contents of a seed file are checked when it is read.

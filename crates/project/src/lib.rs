@@ -71,7 +71,7 @@ pub use ways::{EngineSettings, SeedText};
 // Where projects are, who may use them, and what can go wrong there.
 pub use orb_store::{
     ANYONE_NAME, Accounts, AckRow, AuditRow, Home, Level, NewToken, NewUser, ProjectDir, ProjectLock, ReadingLink,
-    SESSION_LIFE, SessionRow, StoreError, TokenRow, TokenScope, User, disk_size, free_space, fresh_secret,
+    SESSION_LIFE, SessionRow, StoreError, TokenRow, TokenScope, User, check_name, disk_size, free_space, fresh_secret,
 };
 /// Parses a moment as people write it, such as `2026-11-15T06:30:00Z`.
 pub use orb_track::schedule::moment;

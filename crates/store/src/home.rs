@@ -268,7 +268,7 @@ fn open_list(path: &Path) -> Result<Connection> {
 }
 
 /// Names are also directory names, so only plain ones are valid.
-pub(crate) fn check_name(name: &str) -> Result<()> {
+pub fn check_name(name: &str) -> Result<()> {
     let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();
     let good = (1..=64).contains(&name.len())
         && name.bytes().all(|b| plain(b) || b"._-".contains(&b))

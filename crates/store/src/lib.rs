@@ -36,7 +36,7 @@ pub use batch::{AliasEntry, Batch, DroppedPage, FinishedVisit, HostFact, NewHost
 pub use check::{CheckCounts, CheckReport, Finding, check, check_decoding};
 pub use counters::CounterDelta;
 pub use error::{BoxedSource, Result, StoreError};
-pub use home::{Home, ProjectDir, ProjectLock, SettingsLock, disk_size, free_space};
+pub use home::{Home, ProjectDir, ProjectLock, SettingsLock, check_name, disk_size, free_space};
 pub use index::{IndexDefect, IndexStart};
 pub use intake::{IntakeCall, IntakeReceipt, LONGEST_CALL, MOST_CALLS, ProjectIntake, SourceRecord};
 pub use project::{Admission, Committed, Project, ProjectOptions, Start, Steps, acknowledge};

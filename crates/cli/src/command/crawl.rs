@@ -7,7 +7,7 @@ use crate::live::Display;
 use crate::{out, signals};
 use orb_crawl::{CrawlError, CrawlRequest, SharedAddress, SharedRequest, Summary, why_unreached};
 use orb_page::{RunId, RunKind, RunState};
-use orb_project::{AskedProject, Home, OrderName, RenderWhen, Settings, Wrong};
+use orb_project::{AskedProject, Home, OrderName, RenderWhen, Settings, Wrong, check_name};
 use orb_urls::Address;
 use orb_urls::scope::Mode;
 use std::io::Write as _;
@@ -187,6 +187,7 @@ pub(crate) fn print(stdout: &mut impl std::io::Write, s: &Summary, place: &str) 
 
 /// Reads seeds, project files and flags.
 pub(crate) fn request(home: &Home, args: &CrawlArgs) -> Result<CrawlRequest, CommandFailure> {
+    args.project.as_deref().map_or(Ok(()), check_name)?;
     let news_server = std::env::var("NNTPSERVER").ok().filter(|server| !server.trim().is_empty());
     asked(AskedProject::of(home, &args.seeds, args.project.as_deref(), news_server.as_deref())?, args)
 }
