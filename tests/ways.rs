@@ -177,7 +177,7 @@ fn an_engine_that_finds_nothing_or_fails_is_told_in_one_line() {
     );
     assert!(refused.complaint(1).contains("answers with an error"), "{refused}");
     let refused = crawl(&Home::new(), &web, &["?wolf"]);
-    assert!(refused.complaint(1).contains("a phrase needs a search engine"), "{refused}");
+    assert!(refused.complaint(2).contains("a phrase needs a search engine"), "{refused}");
 }
 
 #[test]
