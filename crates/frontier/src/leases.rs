@@ -187,12 +187,17 @@ impl Frontier {
 
     /// Gives up the leases that have run out and those that nobody here needs any more: each with
     /// what is left of its delay. An address with a request that may be leaving at this moment is
-    /// not among them; its lease runs out by itself.
+    /// given behind it: the store may have renewed its lease, which nobody could use then.
     pub fn leases_to_give(&mut self, now: Moment) -> Vec<(IpAddr, Duration)> {
         self.bench.expire_leases(now);
         let Some(leases) = &mut self.bench.leases else { return Vec::new() };
-        let mut given = std::mem::take(&mut leases.ended);
+        let ended = std::mem::take(&mut leases.ended);
         leases.yielded.retain(|_, until| now < *until);
+        let is_leaving = |ip: &IpAddr| self.bench.is_leaving(GateKey::Address(*ip));
+        let (later, mut given): (Vec<IpAddr>, Vec<IpAddr>) = ended.into_iter().partition(is_leaving);
+        if let Some(leases) = &mut self.bench.leases {
+            leases.ended = later;
+        }
         let key = GateKey::Address;
         let leases = self.bench.leases.iter().flat_map(|leases| leases.held.keys().copied());
         let mut unused: HashSet<IpAddr> =

@@ -111,9 +111,24 @@ fn a_request_that_leaves_late_is_not_sent() {
     assert!(world.frontier.may_send(lease.addr, Moment(4_999)));
     assert!(!world.frontier.may_send(lease.addr, Moment(5_000)), "stopped between grant and write");
     assert!(!world.frontier.may_send(Some(ip(9)), Moment(4_000)), "another address than the one leased");
-    assert!(world.frontier.leases_to_give(Moment(5_000)).is_empty(), "its bytes may be leaving: the lease runs out");
+    assert!(world.frontier.leases_to_give(Moment(5_000)).is_empty(), "its bytes may be leaving");
     world.frontier.member_until(Moment(4_500));
     assert!(!world.frontier.may_send(lease.addr, Moment(4_500)), "we may be taken for dead");
+}
+
+#[test]
+fn a_lease_that_ends_while_a_request_leaves_is_given_back_behind_it() {
+    let (mut world, lease) = leaving();
+    assert!(world.frontier.leases_to_give(Moment(5_000)).is_empty());
+    world.frontier.sent(lease.host, lease.addr, Moment(4_999));
+    assert_eq!(world.frontier.leases_to_give(Moment(5_100)), [(ip(1), Duration::from_millis(899))]);
+    assert!(world.frontier.leases_to_give(Moment(5_200)).is_empty(), "it is given once");
+    // One that is leased again meanwhile is not given.
+    let (mut world, lease) = leaving();
+    assert!(world.frontier.leases_to_give(Moment(5_000)).is_empty());
+    world.frontier.leased(ip(1), Moment(20_000), Duration::ZERO, Moment(6_000));
+    world.frontier.sent(lease.host, lease.addr, Moment(6_500));
+    assert!(world.frontier.leases_to_give(Moment(7_000)).is_empty());
 }
 
 #[test]
